@@ -24,7 +24,7 @@ from sklearn.linear_model import LinearRegression
 import hesc
 from hesc._support.one_process import OneProcess
 from hesc.cli import files
-from hesc.ml import PrivateRegressor, Server
+from hesc.ml import LinearServer, PrivateRegressor
 from hesc.protocols import ledger
 from hesc.protocols.copies import Copies
 from hesc.protocols.linkage import Comparer, LinkagePlan, Sender
@@ -241,7 +241,7 @@ def test_budgets_follow_weights() -> None:
         client = made.client()
         server = made.server(keys=client.public_keys())
         assert server.answers_left == 4
-        again = Server.from_bytes(server.to_bytes(), keys=client.public_keys())
+        again = LinearServer.from_bytes(server.to_bytes(), keys=client.public_keys())
         with pytest.raises(hesc.ParameterError, match="7 are given and 5 more"):
             again.answer(client.encrypt(X[:5]).data)
     client.decrypt(server.answer(client.encrypt(X[:4]).data))

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 import hesc
 from hesc._support.new_files import new_folder
 from hesc.ml import ClientFolder, Deployment, PrivateClassifier, ServerFolder
-from hesc.protocols import folders, ledger, ways
+from hesc.protocols import folders, ledger, registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +78,10 @@ def test_what_lies_where(saved: Path) -> None:
         "server/server.json",
     ]
     found = Deployment.open(saved)
-    assert found.client.digest == found.server.digest
+    assert found.client.plan.digest == found.server.plan.digest
+    for side in (saved, saved / "client", saved / "server"):
+        manifest = json.loads((side / "manifest.json").read_bytes())
+        assert manifest["plan"] == found.client.plan.digest.hex()
     assert "server" in repr(found.server)
     assert b"weights" not in (saved / "client" / "plan.json").read_bytes()
     # Nothing says on which machine it was made, and the plan's bytes are one on both sides.
@@ -273,6 +276,18 @@ def test_lying_manifests_are_refused(copied: Path) -> None:
     assert refused > 300
 
 
+def test_folders_that_a_plan_does_not_have_are_refused(copied: Path) -> None:
+    """With a manifest that fits, as a liar would write it."""
+    manifest = json.loads((copied / "manifest.json").read_text())
+    del manifest["files"]["server/manifest.json"]
+    shutil.rmtree(copied / "server")
+    with pytest.raises(hesc.WireError, match="list of files"):
+        Deployment.open(copied)
+    (copied / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(hesc.WireError, match="other folders than its plan"):
+        Deployment.open(copied)
+
+
 @pytest.mark.parametrize("name", ["client/plan.json", "server/server.json"])
 def test_lying_documents_under_fitting_manifests_are_refused(copied: Path, name: str) -> None:
     """Hashes that fit say nothing of what is behind them: errors of ours alone, no crash."""
@@ -309,36 +324,45 @@ assert not loaded, loaded
     subprocess.run([sys.executable, "-c", code, str(saved / "server")], check=True)
 
 
-# Ways ---------------------------------------------------------------------------------------------
+# Protocols ----------------------------------------------------------------------------------------
 
 
-def test_every_way_is_there_and_kinds_are_apart() -> None:
-    kinds = [way.server_kind for way in ways.WAYS.values() if way.server_kind is not None]
-    assert len({*kinds, *ways.WAYS}) == len(kinds) + len(ways.WAYS)
-    for kind, way in ways.WAYS.items():
-        plan = ways._loaded(way.plan)
-        assert plan.kind == kind
-        assert hasattr(plan, "needs_keys")
-        assert hasattr(plan, "encrypts_publicly")
-        for place in (way.client, way.server, way.load_secret):
-            assert place is None or callable(ways._loaded(place))
-        assert (way.server is None) == (way.server_kind is None)
-        assert way.sides[0] == "client"
+def test_every_protocol_is_there() -> None:
+    for name, row in registry.PROTOCOLS.items():
+        plan = row.loaded("plan")
+        assert plan.protocol == name
+        assert plan.document == "plan"
+        for part in ("client", "server"):
+            found = row.loaded(part)
+            assert found.plan_type is plan
+            assert found.__name__ == f"{row.stem}{part.capitalize()}"
+        assert row.loaded("backend").__name__ == f"{row.stem}Backend"
+        assert row.loaded("server").document == "server"
+        assert row.sides[0] == "client"
+        if row.has_owner:
+            assert row.loaded("owner").plan_type is plan
 
 
-def test_ways_refuse_what_they_do_not_know(saved: Path) -> None:
+def test_what_no_protocol_knows_is_refused(saved: Path) -> None:
     model = (saved / "server" / "server.json").read_bytes()
     plan = (saved / "client" / "plan.json").read_bytes()
     with pytest.raises(hesc.WireError, match="no plan"):
-        ways.read_plan(model)
+        registry.read_plan(model)
     with pytest.raises(hesc.WireError, match="no server"):
-        ways.read_server(plan)
-    for data in (b"", b"[]", b'{"format":1}', b'{"format":"hesc.ml plan 2"}', plan[:-1]):
+        registry.read_server(plan)
+    for data in (
+        b"",
+        b"[]",
+        b'{"format":1}',
+        b'{"format":"hesc.ml plan 2"}',
+        plan.replace(b'"protocol":"linear"', b'"protocol":"no"'),
+        plan[:-1],
+    ):
         with pytest.raises(hesc.WireError):
-            ways.read_plan(data)
+            registry.read_plan(data)
     not_one: Any = object()
     with pytest.raises(hesc.ParameterError, match="no plan"):
-        ways.client_of(not_one)
+        registry.client_of(not_one)
 
 
 # Hidden weights -----------------------------------------------------------------------------------

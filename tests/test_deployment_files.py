@@ -26,8 +26,14 @@ import hesc
 from hesc.cli import batches, compiling, files, terminal
 from hesc.cli.columns import Table
 from hesc.ml import ClientFolder, PrivateClassifier, PrivateRegressor, PrivateTransformer
-from hesc.streams.networks.batches import BatchWriter, read_batches
-from hesc.streams.networks.messages import Message
+from hesc.protocols.message import (
+    HEAD_BYTES,
+    NAME_BYTES,
+    Kind,
+    Message,
+    MessageWriter,
+    read_messages,
+)
 
 X, Y = load_iris(return_X_y=True)
 NAMES = ["sepal length", "sepal, width", 'petal "length"', "largeur du pétale"]
@@ -222,7 +228,7 @@ def test_files_of_others_are_refused(desk: Desk, tmp_path: Path) -> None:
         files.evaluate(tmp_path / "q", tmp_path / "o" / "server", tmp_path / "x")
     with pytest.raises(hesc.WireError, match="order of the files"):
         files.evaluate(tmp_path / "a", desk.server, tmp_path / "x")
-    with pytest.raises(hesc.WireError, match="query to a deployment, where a deployment's answer"):
+    with pytest.raises(hesc.WireError, match="a query, where an answer"):
         files.decrypt(tmp_path / "q", desk.client, desk.secret, tmp_path / "x")
     files.keygen(desk.client, tmp_path / "k2")
     with pytest.raises(hesc.KeyMismatchError):
@@ -288,33 +294,40 @@ def test_answers_are_to_one_query(
         assert error < 7 * float(shown[0][header.index("error")])
     assert len(set(names)) == 3
 
-    def parts(path: Path, kind: Message) -> list[bytes]:
+    plan = ClientFolder.open(desk.client).plan.digest
+
+    def parts(path: Path) -> list[bytes]:
         with path.open("rb") as file:
-            return list(read_batches(file, kind))
+            return list(read_messages(file, Kind.ANSWER, plan))
 
     def joined(name: str, found: list[bytes]) -> Path:
         with (tmp_path / name).open("xb") as file:
-            writer = BatchWriter(file, Message.SCORES)
+            writer = MessageWriter(file, plan)
             for part in found:
                 writer.write(part)
             writer.finish()
         return tmp_path / name
 
-    plan, first, second = parts(tmp_path / "one" / "a", Message.SCORES)
-    turned = joined("turned", [plan, second, first])
+    def renamed(answer: bytes, name: bytes) -> bytes:
+        read = Message.from_bytes(answer, Kind.ANSWER, plan=plan)
+        return read._replace(query=name).to_bytes()
+
+    first, second = parts(tmp_path / "one" / "a")
+    turned = joined("turned", [second, first])
     # A server that answers fewer samples than it was asked, and names the query as it should.
     rows = write(tmp_path / "few.csv", NAMES, X[:9])
     files.encrypt(rows, *sides, tmp_path / "few-q")
     files.evaluate(tmp_path / "few-q", desk.server, tmp_path / "few-a")
-    nine = parts(tmp_path / "few-a", Message.SCORES)[1]
+    (nine,) = parts(tmp_path / "few-a")
+    lost = renamed(nine, Message.from_bytes(first, Kind.ANSWER, plan=plan).query)
     for answer, match in (
-        (joined("lost", [plan, first[:32] + nine[32:], second]), "9 samples, the query of 10"),
+        (joined("lost", [lost, second]), "9 samples, the query of 10"),
         (tmp_path / "two" / "a", f"is to query {names[1][:12]}, not to {names[0][:12]}"),
         (tmp_path / "more" / "a", f"is to query {names[2][:12]}, not to {names[0][:12]}"),
         (turned, "all parts of both in their order"),
-        (joined("fewer", [plan, first]), f"not to {names[0][:12]}"),
-        (joined("again", [plan, first, second, second]), f"not to {names[0][:12]}"),
-        (joined("short", [plan, first[:32]]), "did not name its query"),
+        (joined("fewer", [first]), f"not to {names[0][:12]}"),
+        (joined("again", [first, second, second]), f"not to {names[0][:12]}"),
+        (joined("none", [renamed(first, bytes(NAME_BYTES)), second]), f"not to {names[0][:12]}"),
     ):
         with pytest.raises(hesc.WireError, match=match):
             files.decrypt(answer, *sides, tmp_path / "x", query=tmp_path / "one" / "q")
@@ -330,22 +343,20 @@ def test_answers_are_to_one_query(
             files.decrypt(tmp_path / "one" / "a", *sides, tmp_path / "x", name=wrong)
 
 
-def test_batches_longer_than_the_plans_are_not_read(desk: Desk, tmp_path: Path) -> None:
+def test_messages_longer_than_the_plans_are_not_read(desk: Desk, tmp_path: Path) -> None:
     """A file of holes is a gigabyte to who reads it and nothing on the disk."""
     rows = write(tmp_path / "r.csv", NAMES, X[:5])
     answered(desk, rows, tmp_path)
-    for name, message in (("q", Message.SAMPLES), ("a", Message.SCORES)):
-        with (tmp_path / name).open("rb") as file:
-            plan = next(read_batches(file, message))
+    for name in ("q", "a"):
+        head = (tmp_path / name).read_bytes()[:HEAD_BYTES]
         with (tmp_path / f"{name}-long").open("xb") as file:
-            BatchWriter(file, message).write(plan)
-            file.write((1 << 29).to_bytes(8, "little") + bytes(4))
+            file.write(head + (1 << 29).to_bytes(4, "little"))
             file.truncate(1 << 30)
     tracemalloc.start()
-    with pytest.raises(hesc.WireError, match=r"q-long: batch 2 .*longer than one ever is"):
+    with pytest.raises(hesc.WireError, match=r"q-long: message 1 .*longer than one ever is"):
         files.evaluate(tmp_path / "q-long", desk.server, tmp_path / "x")
     for query in (None, tmp_path / "q", tmp_path / "q-long"):
-        with pytest.raises(hesc.WireError, match=r"long: batch 2 .*longer than one ever is"):
+        with pytest.raises(hesc.WireError, match=r"long: message 1 .*longer than one ever is"):
             files.decrypt(
                 tmp_path / "a-long", desk.client, desk.secret, tmp_path / "x", query=query
             )

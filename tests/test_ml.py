@@ -37,11 +37,11 @@ from sklearn.svm import LinearSVC, LinearSVR
 import hesc
 from hesc.ml import (
     ClippedWarning,
+    LinearPlan,
+    LinearServer,
     PrivateClassifier,
-    PrivatePlan,
     PrivateRegressor,
     PrivateTransformer,
-    Server,
 )
 from hesc.protocols.measuring import measure
 from hesc.protocols.runs import Session
@@ -144,7 +144,7 @@ def test_transforms_are_those_of_scikit_learn(name: str) -> None:
     pipeline = make_pipeline(*TRANSFORMS[name], Ridge())
     made = PrivateRegressor(pipeline).fit(X[::2], Y[::2])
     made.plan(X, max_error=0.01)
-    plan = PrivatePlan.from_bytes(made.client().plan.to_bytes())
+    plan = LinearPlan.from_bytes(made.client().plan.to_bytes())
     server = json.loads(made.server().to_bytes())
     assert server["plan"] == plan.to_bytes().decode()
     linear = made._served().linear
@@ -260,7 +260,7 @@ def test_stated_errors_are_true(fhe: Any) -> None:
 def test_servers_keep_the_weights_that_they_were_given() -> None:
     service = private()._served()
     weights = service.linear.weights.copy()
-    server = Server(service.plan, weights, service.linear.intercepts)
+    server = LinearServer(service.plan, weights, service.linear.intercepts)
     written = server.to_bytes()
     weights[:] = 0.0
     assert server.to_bytes() == written

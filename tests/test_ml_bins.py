@@ -40,7 +40,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import hesc
 from hesc._support import documents
-from hesc.ml import PrivateClassifier, PrivatePlan, PrivateRegressor, PrivateTransformer
+from hesc.ml import LinearPlan, PrivateClassifier, PrivateRegressor, PrivateTransformer
 from hesc.models import additive, steps, transforms
 from hesc.models.transforms import transformed
 from hesc.models.trees import TreeEnsemble
@@ -144,7 +144,7 @@ def test_transformers_are_scikit_learns(model: Any) -> None:
     """Errors beyond seven deviations are one of 10^11; a client of the wire form reads the same."""
     rows = (X - X.mean(axis=0)) / X.std(axis=0) + 1
     made = PrivateTransformer(model).fit(rows, Y)
-    plan = PrivatePlan.from_bytes(made.plan(rows).to_bytes())
+    plan = LinearPlan.from_bytes(made.plan(rows).to_bytes())
     assert plan.transformer
     assert "Private transformer" in str(plan)
     clear = made.transform(rows)
@@ -247,7 +247,7 @@ def test_deeper_trees_are_fitted_again_or_refused(model: Any) -> None:
     with pytest.raises(hesc.ParameterError, match="refit='additive'"):
         made.plan(train)
     plan = made.plan(train, refit="additive", min_fidelity=0.5)
-    near = PrivatePlan.from_bytes(plan.to_bytes()).fidelity
+    near = LinearPlan.from_bytes(plan.to_bytes()).fidelity
     assert near == plan.fidelity
     assert near is not None
     assert near.unseen
@@ -376,7 +376,7 @@ def test_documents_of_scorecards_that_lie(change: dict[str, Any]) -> None:
         return
     sound[where] = sound[where] | lie if isinstance(lie, dict) and lie else lie
     with pytest.raises(hesc.WireError):
-        PrivatePlan.from_bytes(json.dumps(sound).encode())
+        LinearPlan.from_bytes(json.dumps(sound).encode())
 
 
 def test_numbers_beyond_all_floats_are_none() -> None:
@@ -384,20 +384,20 @@ def test_numbers_beyond_all_floats_are_none() -> None:
     sound = scorecard()
     sound["fidelity"]["apart"] = 4.25
     with pytest.raises(hesc.WireError, match="damaged"):
-        PrivatePlan.from_bytes(json.dumps(sound).replace("4.25", "1e999").encode())
+        LinearPlan.from_bytes(json.dumps(sound).replace("4.25", "1e999").encode())
 
 
 def test_damaged_documents_of_scorecards() -> None:
     """Any byte: refused, or read as something that stands by itself, prints and prepares."""
     data = json.dumps(scorecard()).encode()
-    assert PrivatePlan.from_bytes(data).fidelity is not None
+    assert LinearPlan.from_bytes(data).fidelity is not None
     rng = np.random.default_rng(5)
     refused = 0
     for _ in range(300):
         changed = bytearray(data)
         changed[rng.integers(len(data))] = rng.integers(32, 127)
         try:
-            plan = PrivatePlan.from_bytes(bytes(changed))
+            plan = LinearPlan.from_bytes(bytes(changed))
             str(plan)
             plan.prepared(X[:3])
         except hesc.HescError:

@@ -30,7 +30,7 @@ from hesc.ml import PrivateClassifier
 from hesc.models import extraction, transforms
 from hesc.models.extraction import linear_form
 from hesc.models.trees import TreeEnsemble
-from hesc.protocols import frames, ways
+from hesc.protocols import frames, registry
 from hesc.protocols.classes import models, quantisation
 from hesc.protocols.classes.circuits import Words
 from hesc.protocols.classes.client import ClassClient
@@ -80,7 +80,7 @@ def test_runs_of_many_minutes_say_so_before_they_begin(
     plan = tree._served().plan
     slow = replace(plan, seconds=100.0)
     monkeypatch.setattr(slow.__class__, "prepared", lambda *_args, **_options: 1 / 0)
-    client, server = SimpleNamespace(plan=slow), cast("ways.Server", None)
+    client, server = SimpleNamespace(plan=slow), cast("ClassServer", None)
     samples = np.zeros((3 * plan.rows, 4))
     with pytest.warns(UserWarning, match=r"5 min.*batch="), pytest.raises(ZeroDivisionError):
         Session(client, server).run(samples, clip=False, progress=False)
@@ -313,8 +313,8 @@ def test_parties_apart(parties: tuple[ClassClient, ClassServer], tmp_path: Any) 
     assert found.scores is None
     assert len(client.public_keys()) == client.plan.costs["keys"]
     client.secret.save(tmp_path / "key")
-    plan = ways.read_plan(client.plan.to_bytes())
-    again = ways.client_of(plan, secret=ways.load_secret(plan, tmp_path / "key"))
+    plan = registry.read_plan(client.plan.to_bytes())
+    again = registry.client_of(plan, secret=registry.load_secret(plan, tmp_path / "key"))
     assert np.array_equal(again.decrypt(answer).predictions, found.predictions)
     with pytest.raises(hesc.ParameterError, match="without its public ones"):
         again.public_keys()
@@ -344,10 +344,10 @@ def test_a_server_needs_no_secrets_and_no_scikit_learn(
     code = """
 import sys
 from pathlib import Path
-from hesc.ml import ways
+from hesc.protocols import registry
 
 at = Path(sys.argv[1])
-server = ways.read_server((at / "server").read_bytes(), keys=(at / "keys").read_bytes())
+server = registry.read_server((at / "server").read_bytes(), keys=(at / "keys").read_bytes())
 (at / "answer").write_bytes(server.answer((at / "query").read_bytes()))
 assert not {"hesc.secret", "sklearn"} & set(sys.modules)
 """

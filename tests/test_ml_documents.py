@@ -20,7 +20,7 @@ from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures
 
 import hesc
 from hesc._support import documents, strict_json
-from hesc.ml import PrivateClassifier, PrivatePlan, Server
+from hesc.ml import LinearPlan, LinearServer, PrivateClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,10 +78,10 @@ STRANGE: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("kind", [PrivatePlan, Server])
+@pytest.mark.parametrize("kind", [LinearPlan, LinearServer])
 def test_documents_with_something_else_in_any_place(kind: Any) -> None:
     """Refused with an error of ours, or read as a plan that says the same again."""
-    data = plan_bytes() if kind is PrivatePlan else server_bytes()
+    data = plan_bytes() if kind is LinearPlan else server_bytes()
     assert kind.from_bytes(data).to_bytes() == data
     refused = 0
     for path in places(json.loads(data)):
@@ -121,7 +121,7 @@ def test_damaged_plans_are_refused(damage: Callable[[Any], Any]) -> None:
     data = plan_bytes()
     assert damage(data) != data
     with pytest.raises(hesc.WireError):
-        PrivatePlan.from_bytes(damage(data))
+        LinearPlan.from_bytes(damage(data))
 
 
 def test_a_server_of_other_weights_is_refused() -> None:
@@ -130,7 +130,7 @@ def test_a_server_of_other_weights_is_refused() -> None:
     for strange in (weights * 100, weights * np.nan, weights[:2]):
         fields = {"shape": list(strange.shape), "f8": base64.b64encode(strange.tobytes()).decode()}
         with pytest.raises(hesc.HescError):
-            Server.from_bytes(json.dumps(document | {"weights": fields}).encode())
+            LinearServer.from_bytes(json.dumps(document | {"weights": fields}).encode())
 
 
 HOSTILE = {

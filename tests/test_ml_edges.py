@@ -27,10 +27,10 @@ from hesc._support import documents
 from hesc.cli import calibrate, compiling, files
 from hesc.ml import (
     ClientFolder,
+    LinearPlan,
     PrivateClassifier,
     PrivateMLPClassifier,
     PrivateMLPRegressor,
-    PrivatePlan,
     PrivateRegressor,
     PrivateTransformer,
     deployment,
@@ -225,7 +225,7 @@ def test_a_plan_goes_through_many_features_a_few_samples_at_a_time() -> None:
         transforms.Projection(np.zeros(wide), np.full((1, wide), 1 / wide)),
     ]
     fields["steps"] = transforms.described(steps)
-    plan = PrivatePlan.from_bytes(json.dumps(fields).encode())
+    plan = LinearPlan.from_bytes(json.dumps(fields).encode())
     seen = []
 
     class Watched(transforms.Projection):
@@ -451,7 +451,7 @@ def test_classes_of_other_kinds_are_refused_by_name(name: str) -> None:
         labels.described(LABELS[name])
 
 
-@pytest.mark.parametrize("wishes", [{}, {"setting": "one_side_clear"}, {"disclose": "class"}])
+@pytest.mark.parametrize("wishes", [{}, {"disclose": "class"}])
 @pytest.mark.parametrize("name", ["datetime64", "timedelta64"])
 def test_dates_are_no_classes_of_any_setting(name: str, wishes: dict[str, Any]) -> None:
     dates = LABELS[name]

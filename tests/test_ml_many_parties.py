@@ -25,21 +25,19 @@ from hesc.cli import compiling, files
 from hesc.cli import parties as commands
 from hesc.ml import (
     Deployment,
-    PartiesClient,
-    PartiesPlan,
-    PartiesServer,
+    OwnersClient,
+    OwnersPlan,
+    OwnersServer,
     Party,
     PrivateClassifier,
     PrivateRegressor,
-    PrivateTransformer,
 )
 from hesc.models.transforms import Bins
-from hesc.protocols import ways
+from hesc.protocols import registry
+from hesc.protocols.message import Kind, MessageWriter, read_messages
 from hesc.protocols.owners import columns, masks, pieces, sets
-from hesc.streams.networks.batches import BatchWriter, read_batches
-from hesc.streams.networks.messages import Message
 from hesc.vectors.vectors import EncryptedVector
-from tests.lying_frames import refitted
+from tests.lying_messages import refitted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,11 +62,11 @@ class World(NamedTuple):
     """Everybody's things."""
 
     made: PrivateClassifier
-    plan: PartiesPlan
-    client: PartiesClient
+    plan: OwnersPlan
+    client: OwnersClient
     bank: Party
     clinic: Party
-    server: PartiesServer
+    server: OwnersServer
 
     def pieces(self, rows: Any, **options: Any) -> list[bytes]:
         own = self.bank.encrypt(rows[:, [3, 0]], **options).data
@@ -78,9 +76,9 @@ class World(NamedTuple):
 def world(**wishes: Any) -> World:
     made = private(**wishes)
     client = made.client()
-    plan = PartiesPlan.from_bytes(client.plan.to_bytes())
+    plan = OwnersPlan.from_bytes(client.plan.to_bytes())
     keys = client.public_keys()
-    server = PartiesServer.from_bytes(made.server().to_bytes(), keys=keys)
+    server = OwnersServer.from_bytes(made.server().to_bytes(), keys=keys)
     return World(made, plan, client, Party(plan, "bank", keys), Party(plan, "clinic", keys), server)
 
 
@@ -163,7 +161,7 @@ def test_masks_are_the_system_s(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def raw(found: World, answer: bytes) -> NDArray[np.complex128]:
     """All slots of an answer as its client decrypts them, a row for each score."""
-    _, parts = pieces.read_answer(found.plan, answer)
+    parts = found.plan.opened(answer, Kind.ANSWER).parts
     client = found.client
     return np.array(
         [
@@ -234,9 +232,8 @@ def test_plans_say_who_learns_what(all_of_them: World) -> None:
     ("made", "truth"),
     [
         (PrivateRegressor(make_pipeline(MinMaxScaler(clip=True), Ridge())), "predict"),
-        (PrivateTransformer(PCA(2)), "transform"),
     ],
-    ids=["clipping", "projection"],
+    ids=["clipping"],
 )
 def test_other_estimators(made: Any, truth: str) -> None:
     made.fit(X, Y)
@@ -283,7 +280,7 @@ WORD: Any = "x"
         (lambda w: w.server.answer([w.pieces(X)[0]] * 2), "Parameter", "'bank' sent two pieces"),
         (lambda w: w.server.answer(w.pieces(X) * 2), "Parameter", "one piece of each party, 2"),
         (lambda w: w.server.answer([]), "Parameter", "missing"),
-        (lambda w: w.server.answer(w.pieces(X)[0]), "Wire", "no parties query"),
+        (lambda w: w.server.answer(w.pieces(X)[0]), "Wire", "a party's piece of a query"),
         (
             lambda w: w.server.answer([w.pieces(X)[0], w.pieces(X[:9])[1]]),
             "Shape",
@@ -297,7 +294,7 @@ WORD: Any = "x"
         (lambda w: w.server.answer(world(max_error=0.3).pieces(X)), "Wire", "another plan"),
         (lambda w: w.server.answer([w.pieces(X)[0], world().pieces(X)[1]]), "KeyMismatch", ""),
         (lambda w: w.server.answer(world().pieces(X)), "KeyMismatch", ""),
-        (lambda w: w.client.decrypt(w.pieces(X)[0]), "Wire", "no parties answer"),
+        (lambda w: w.client.decrypt(w.pieces(X)[0]), "Wire", "a party's piece of a query"),
         (lambda w: w.client.decrypt(other_answer()), "Wire", "another plan"),
         (lambda w: world().client.decrypt(w.server.answer(w.pieces(X))), "KeyMismatch", ""),
         (lambda w: w.client.encrypt(X), "Parameter", "samples are its parties'"),
@@ -308,27 +305,27 @@ WORD: Any = "x"
         (lambda w: w.bank.encrypt(np.repeat(X[:, [3, 0]], 20, 0)), "Shape", "as several"),
         (lambda w: w.bank.encrypt(X[:, [3, 0]], first=-1), "OutOfRange", "first"),
         (lambda w: Party(w.plan, "shop", w.client.public_keys()), "Parameter", "'bank', 'clinic'"),
-        (lambda w: Party(w.plan, "bank", WORD), "Parameter", "keys are bytes"),
+        (lambda w: Party(w.plan, "bank", WORD), "Parameter", "from bytes"),
         (lambda w: Party(w.plan, "bank", b"x" * 99), "Wire", "magic|bytes|kind"),
         (lambda w: Party(w.plan, "bank", finer_keys()), "Parameter", "parameters differ"),
         (
-            lambda w: PartiesServer(w.plan, [[99.0] * 4] * 3, 0),
+            lambda w: OwnersServer(w.plan, [[99.0] * 4] * 3, 0),
             "OutOfRange",
             "beyond what the plan",
         ),
         (
-            lambda w: PartiesServer(w.plan, [[0.0] * 4, [99.0] * 4, [0.0] * 4], 0),
+            lambda w: OwnersServer(w.plan, [[0.0] * 4, [99.0] * 4, [0.0] * 4], 0),
             "OutOfRange",
             "beyond what the plan",
         ),
         (
-            lambda w: PartiesServer(w.plan, [[0.0] * 4] * 3, [0, 0, 9e9]),
+            lambda w: OwnersServer(w.plan, [[0.0] * 4] * 3, [0, 0, 9e9]),
             "OutOfRange",
             "beyond what the plan",
         ),
-        (lambda w: PartiesServer(w.plan, [[1.0] * 3] * 3, 0), "Shape", "of shape"),
-        (lambda w: PartiesClient(w.plan, secret=finer_secret()), "Parameter", "another set"),
-        (lambda _: PartiesClient(WORD), "Parameter", "PartiesPlan.from_bytes"),
+        (lambda w: OwnersServer(w.plan, [[1.0] * 3] * 3, 0), "Shape", "of shape"),
+        (lambda w: OwnersClient(w.plan, secret=finer_secret()), "Parameter", "another's"),
+        (lambda _: OwnersClient(WORD), "Parameter", "OwnersPlan.from_bytes"),
         (lambda w: w.made.contenders(), "Parameter", "one way"),
         (lambda w: w.made.owner(), "Parameter", "outsourced"),
     ],
@@ -348,7 +345,7 @@ def finer_secret() -> hesc.LeveledSecretKey:
 
 
 def finer_keys() -> bytes:
-    return hesc.leveled_keygen(sets.params_of("106 bits"), products=False)[1].to_bytes()["public"]
+    return hesc.leveled_keygen(sets.params_of("106 bits"), products=False)[1].to_bytes()
 
 
 @pytest.mark.parametrize(
@@ -404,8 +401,8 @@ def test_parties_without_a_use_are_refused() -> None:
 def test_keys_and_sides_are_kept_apart(all_of_them: World, tmp_path: Path) -> None:
     found = all_of_them
     found.client.secret.save(tmp_path / "key")
-    secret = ways.load_secret(found.plan, tmp_path / "key")
-    kept = ways.client_of(found.plan, secret=secret)
+    secret = registry.load_secret(found.plan, tmp_path / "key")
+    kept = registry.client_of(found.plan, secret=secret)
     answer = found.server.answer(found.pieces(X))
     assert np.array_equal(kept.decrypt(answer).scores, found.client.decrypt(answer).scores)
     with pytest.raises(hesc.ParameterError, match="without its public one"):
@@ -422,16 +419,16 @@ def test_keys_and_sides_are_kept_apart(all_of_them: World, tmp_path: Path) -> No
 STRANGE: list[Any] = [None, True, -1, 0, 2**70, 1e308, 0.1, "", "x", [], {}, [[]], {"a": 1}]
 
 
-@pytest.mark.parametrize("kind", [PartiesPlan, PartiesServer])
+@pytest.mark.parametrize("kind", [OwnersPlan, OwnersServer])
 def test_documents_with_something_else_in_any_place(all_of_them: World, kind: Any) -> None:
     """Refused with an error of ours, or read as what says the same again."""
-    data = (all_of_them.plan if kind is PartiesPlan else all_of_them.server).to_bytes()
+    data = (all_of_them.plan if kind is OwnersPlan else all_of_them.server).to_bytes()
     assert kind.from_bytes(data).to_bytes() == data
     original = json.loads(data)
     places: list[tuple[Any, ...]] = [(name,) for name in original]
-    if kind is PartiesPlan:
+    if kind is OwnersPlan:
         places += [("costs", "column"), ("parties", 0), ("parties", 0, "columns")]
-        places += [("parties", 1, "name"), ("parties", 1, "columns", 0), ("low", "f8")]
+        places += [("parties", 1, "name"), ("parties", 1, "columns", 0), ("ranges", "low", "f8")]
     refused = 0
     for place in places:
         for strange in STRANGE:
@@ -475,10 +472,10 @@ def test_plans_with_parties_that_own_others_columns_are_refused(all_of_them: Wor
     plan = all_of_them.plan
     for parties in ({"p": [0, 1, 2, 3], "q": [3]}, {"p": [0, 1]}, {"p": [0, 1, 2, 3]}):
         with pytest.raises(hesc.WireError, match="parties of a plan"):
-            PartiesPlan.from_bytes(replace(plan, parties=parties).to_bytes())
+            OwnersPlan.from_bytes(replace(plan, parties=parties).to_bytes())
     for error in (plan.scale, 1e-9):
         with pytest.raises(hesc.WireError, match="error"):
-            PartiesPlan.from_bytes(replace(plan, error=error).to_bytes())
+            OwnersPlan.from_bytes(replace(plan, error=error).to_bytes())
 
 
 def test_pieces_with_something_else_in_any_place(all_of_them: World) -> None:
@@ -505,7 +502,7 @@ def test_pieces_with_something_else_in_any_place(all_of_them: World) -> None:
 def test_columns_that_are_no_fresh_encryption_are_refused(all_of_them: World) -> None:
     """Of another bound, level, length or scale, as they say themselves."""
     found = all_of_them
-    keys = found.server._keys
+    keys = found.server.keys
     assert keys is not None
     fresh = keys.encrypt(np.zeros(SLOTS))
     product = fresh.native.multiply_real(1.0, fresh.native.operand_scale)
@@ -527,7 +524,7 @@ def test_columns_that_are_no_fresh_encryption_are_refused(all_of_them: World) ->
 def test_scores_that_no_features_have_are_refused(all_of_them: World) -> None:
     """By a server that has other weights: the client says so, to nobody else."""
     found = all_of_them
-    server = PartiesServer(found.plan, *found.server._weights, keys=found.client.public_keys())
+    server = OwnersServer(found.plan, *found.server._weights, keys=found.client.public_keys())
     server._scaled = server._scaled * 9
     with pytest.raises(hesc.DecryptionError, match="no declared features"):
         found.client.decrypt(server.answer(found.pieces(X)))
@@ -573,7 +570,7 @@ def test_files_of_every_side(tmp_path: Path) -> None:
         commands.join([tmp_path / "few.hesc", tmp_path / "b.hesc"], client, tmp_path / "q2")
     with pytest.raises(hesc.ParameterError, match="missing"):
         commands.join([tmp_path / "b.hesc"], client, tmp_path / "q2")
-    with pytest.raises(hesc.WireError, match="no parties query"):
+    with pytest.raises(hesc.WireError, match="a party's piece of a query"):
         files.evaluate(tmp_path / "b.hesc", server, tmp_path / "a2", keys)
     with pytest.raises(hesc.ParameterError, match="--keys"):
         files.evaluate(tmp_path / "q", server, tmp_path / "a2")
@@ -616,11 +613,11 @@ def test_names_and_first_rows_of_pieces(tmp_path: Path, capsys: pytest.CaptureFi
     # Without their first part both files have as many rows, of other people than they began with.
     for side in "bc":
         with (tmp_path / f"{side}.hesc").open("rb") as there:
-            plan, _, *rest = read_batches(there, Message.SAMPLES)
+            _, *rest = read_messages(there, Kind.PIECE, found.client.plan.digest)
         with (tmp_path / f"{side}-late").open("xb") as late:
-            writer = BatchWriter(late, Message.SAMPLES)
-            for part in (plan, *rest):
-                writer.write(part)
+            writer = MessageWriter(late, found.client.plan.digest)
+            for piece in rest:
+                writer.write(piece)
             writer.finish()
     with pytest.raises(hesc.ShapeError, match="begin at row 2048, where row 0 comes next"):
         commands.join([tmp_path / "b-late", tmp_path / "c-late"], client, tmp_path / "q2")

@@ -33,7 +33,7 @@ import hesc
 from hesc.cli import files
 from hesc.codes import EncryptedCodes, SignProjection, hamming, sets
 from hesc.ml import Deployment, NeighborsClient, NeighborsPlan, NeighborsServer, PrivateNeighbors
-from hesc.protocols import frames, ways
+from hesc.protocols import frames, registry
 from hesc.protocols.neighbours import voting
 from hesc.protocols.neighbours.coding import Coding
 from hesc.protocols.neighbours.plan import ANSWER, QUERY
@@ -393,7 +393,7 @@ def test_two_sides_that_share_bytes_alone(private: PrivateNeighbors, tmp_path: P
     assert np.array_equal(found.indices, expected.indices)
     assert np.array_equal(client.probabilities(answer), plan.probabilities(expected.scores))
     client.secret.save(tmp_path / "key", passphrase="words")
-    secret = ways.load_secret(ways.read_plan(plan.to_bytes()), tmp_path / "key", "words")
+    secret = registry.load_secret(registry.read_plan(plan.to_bytes()), tmp_path / "key", "words")
     kept = NeighborsClient(plan, secret=secret)
     assert np.array_equal(kept.decrypt(answer).indices, found.indices)
     with pytest.raises(hesc.ParameterError, match="without its public one"):
@@ -417,10 +417,10 @@ def test_a_server_needs_no_secrets_and_no_scikit_learn(parties: Parties, tmp_pat
     code = """
 import sys
 from pathlib import Path
-from hesc.ml import ways
+from hesc.protocols import registry
 
 at = Path(sys.argv[1])
-server = ways.read_server((at / "server").read_bytes())
+server = registry.read_server((at / "server").read_bytes())
 (at / "answer").write_bytes(server.answer((at / "query").read_bytes()))
 assert not {"hesc.secret", "sklearn"} & set(sys.modules)
 """

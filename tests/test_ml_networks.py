@@ -437,7 +437,7 @@ def test_scores_that_no_sample_has_are_refused(private: PrivateMLPClassifier) ->
 
 def test_the_server_imports_nothing_that_decrypts() -> None:
     code = (
-        "import sys, hesc.protocols.networks.server, hesc.protocols.ways; "
+        "import sys, hesc.protocols.networks.server, hesc.protocols.registry; "
         "sys.exit('hesc.secret' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -26,12 +26,12 @@ from sklearn.svm import SVC, LinearSVC
 
 import hesc
 from hesc.ml import (
-    Client,
     ClippedWarning,
+    LinearClient,
+    LinearPlan,
+    LinearServer,
     PrivateClassifier,
-    PrivatePlan,
     PrivateRegressor,
-    Server,
 )
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ def private(**wishes: Any) -> PrivateClassifier:
 def test_parties_apart(tmp_path: Any) -> None:
     """Bytes alone between them; the client keeps its key."""
     made = private()
-    plan = PrivatePlan.from_bytes(made._served().plan.to_bytes())
-    server = Server.from_bytes(made.server().to_bytes())
-    client = Client(plan)
+    plan = LinearPlan.from_bytes(made._served().plan.to_bytes())
+    server = LinearServer.from_bytes(made.server().to_bytes())
+    client = LinearClient(plan)
     answer = server.answer(client.encrypt(X[:70]).data)
     found = client.decrypt(answer)
     assert np.array_equal(found.predictions, made.predict(X[:70]))
@@ -59,7 +59,7 @@ def test_parties_apart(tmp_path: Any) -> None:
     assert client.probabilities(answer).shape == (70, 3)
     client.secret.save(tmp_path / "key")
     kept = hesc.LeveledSecretKey.load(plan.ring.params, tmp_path / "key")
-    later = Client(plan, secret=kept)
+    later = LinearClient(plan, secret=kept)
     assert np.array_equal(later.decrypt(answer).scores, found.scores)
     with pytest.raises(hesc.ParameterError, match="without its public one"):
         later.public_keys()
@@ -76,10 +76,10 @@ def test_a_server_needs_no_secrets_and_no_scikit_learn(tmp_path: Any) -> None:
     code = """
 import sys
 from pathlib import Path
-from hesc.ml import Server
+from hesc.ml import LinearServer
 
 folder = Path(sys.argv[1])
-server = Server.from_bytes((folder / "server").read_bytes())
+server = LinearServer.from_bytes((folder / "server").read_bytes())
 (folder / "answer").write_bytes(server.answer((folder / "query").read_bytes()))
 assert not {"hesc.secret", "hesc.protocols.linear.client", "sklearn"} & set(sys.modules)
 """
@@ -109,7 +109,7 @@ def test_without_scikit_learn_an_error_says_what_to_install() -> None:
 import sys
 sys.modules["sklearn"] = None
 import hesc.ml
-hesc.ml.Client
+hesc.ml.LinearClient
 try:
     hesc.ml.PrivateClassifier
 except ImportError as error:
@@ -180,11 +180,13 @@ def test_hidden_weights_and_their_count() -> None:
     client = made.client()
     server = made.server(keys=client.public_keys())
     assert server.answers_left == 9
-    again = Server.from_bytes(server.to_bytes(), keys=client.public_keys())
+    again = LinearServer.from_bytes(server.to_bytes(), keys=client.public_keys())
     client.decrypt(again.answer(client.encrypt(rows[:1]).data))
     assert (server.answers_left, again.answers_left) == (8, 8)
     with pytest.raises(hesc.ParameterError, match=r"client\.public_keys"):
-        made.server()
+        made.server().answer(client.encrypt(rows[:1]).data)
+    with pytest.raises(hesc.ParameterError, match="from bytes"):
+        made.server(keys=WORD)
     with pytest.raises(hesc.ParameterError, match="vary in 30 directions"):
         made.plan(rows, hidden=True, max_error=0.05, answers=30)
     assert made.plan(rows, hidden=True, max_error=0.05, answers=5).ring.answers == 5
@@ -206,7 +208,7 @@ def test_a_plan_says_who_learns_what() -> None:
         "up, ",
     ):
         assert said in text
-    assert "PrivatePlan" in repr(made._served().plan)
+    assert "LinearPlan" in repr(made._served().plan)
     assert "probabilities" not in text
     assert "probabilities" in str(private()._served().plan)
 
@@ -243,7 +245,7 @@ def test_names_of_features() -> None:
         assert np.array_equal(made.predict(frame, fhe="execute"), inner.predict(frame))
         with pytest.raises(ValueError, match="feature names"):
             made.predict(frame[["b", "a", "c", "d"]], fhe="execute")
-        client = Client(PrivatePlan.from_bytes(plan.to_bytes()))
+        client = LinearClient(LinearPlan.from_bytes(plan.to_bytes()))
         assert client.encrypt(frame).clipped == 0
         with pytest.raises(hesc.ShapeError, match="named otherwise"):
             client.encrypt(frame[["b", "a", "c", "d"]])
@@ -337,7 +339,8 @@ def test_other_estimators_are_refused(act: Callable[[], Any], error: str, text: 
         ({"own_model": True}, "Parameter", "setting='outsourced'"),
         ({"setting": "many_parties"}, "Parameter", "parties="),
         ({"parties": {"p": [0]}}, "Parameter", "setting='many_parties'"),
-        ({"setting": "else"}, "Parameter", "no setting.*one_side_clear"),
+        ({"setting": "else"}, "Parameter", "no setting.*many_parties"),
+        ({"setting": "one_side_clear"}, "Parameter", "who computes by itself"),
         ({"max_error": 0}, "Parameter", "above zero"),
         ({"max_error": True}, "Parameter", "above zero"),
         ({"max_error": [1, 2]}, "Parameter", "above zero"),
@@ -365,13 +368,13 @@ def test_wishes_that_cannot_be_are_refused(wishes: dict[str, Any], error: str, t
         (lambda p: p.client().encrypt(X * np.nan), "OutOfRange", "no finite"),
         (lambda p: p.client().encrypt(np.ma.MaskedArray(X, X > 3)), "Shape", "masked"),
         (lambda p: p.client().encrypt(np.repeat(X, 100, 0)), "Shape", "as several"),
-        (lambda p: p.client().decrypt(b"x"), "Wire", "bytes"),
-        (lambda p: p.server().answer(b"x"), "Wire", "bytes"),
-        (lambda p: p.server(keys=p.client().public_keys()), "Parameter", "hides no weights"),
-        (lambda p: p.server(keys=5), "Parameter", "keys are bytes"),
-        (lambda _: Client(WORD), "Parameter", "PrivatePlan.from_bytes"),
-        (lambda _: Server(WORD, [1], [1]), "Parameter", "PrivateClassifier.plan"),
-        (lambda p: Client(p.client().plan, secret=WORD), "Parameter", "leveled_keygen"),
+        (lambda p: p.client().decrypt(b"x"), "Wire", "no message"),
+        (lambda p: p.server().answer(b"x"), "Wire", "no message"),
+        (lambda p: p.server(keys=p.client().public_keys()), "Parameter", "needs no keys"),
+        (lambda p: p.server(keys=5), "Parameter", "needs no keys"),
+        (lambda _: LinearClient(WORD), "Parameter", "LinearPlan.from_bytes"),
+        (lambda _: LinearServer(WORD, [1], [1]), "Parameter", "LinearPlan.from_bytes"),
+        (lambda p: LinearClient(p.client().plan, secret=WORD), "Parameter", r"SecretKey\.load"),
     ],
 )
 def test_parties_refuse(act: Callable[[PrivateClassifier], Any], error: str, text: str) -> None:

@@ -70,8 +70,7 @@ def test_transforms_are_scikit_learns_to_the_last_bit(name: str) -> None:
 
 
 @pytest.mark.parametrize("scaler", [StandardScaler(), RobustScaler(), MaxAbsScaler()])
-@pytest.mark.parametrize("setting", ["client_server", "one_side_clear"])
-def test_samples_on_thresholds_fall_to_their_side(scaler: Any, setting: str) -> None:
+def test_samples_on_thresholds_fall_to_their_side(scaler: Any) -> None:
     """Trained on even numbers, thresholds are odd ones, and half of what is asked about is odd."""
     rng = np.random.default_rng(3)
     x = 2.0 * rng.integers(0, 20, (400, 4))
@@ -79,11 +78,10 @@ def test_samples_on_thresholds_fall_to_their_side(scaler: Any, setting: str) -> 
     boosted = HistGradientBoostingClassifier(max_depth=1, random_state=0)
     private = PrivateClassifier(make_pipeline(clone(scaler), boosted)).fit(x, y)
     new = rng.integers(0, 39, (400, 4)).astype(float)
-    wishes: dict[str, Any] = {"bins": "thresholds", "max_error": 1e-3}
-    private.plan(x, setting=setting, **(wishes if setting == "client_server" else {}))
+    private.plan(x, bins="thresholds", max_error=1e-3)
     run = private.run(new, progress=False)
     off = np.abs(run.scores - private.decision_function(new)).max()
-    assert off < (1e-9 if run.error is None else 7 * run.error)
+    assert off < 7 * run.error
 
 
 def test_bins_behind_scalers_are_planned_and_right() -> None:
@@ -165,11 +163,6 @@ FOREST = RandomForestClassifier(5, max_depth=2, random_state=0)
 MODELS: dict[str, tuple[Any, dict[str, Any], Callable[[Any], None]]] = {
     "classes": (LogisticRegression(max_iter=500), {}, renamed),
     "classes, outsourced": (LogisticRegression(max_iter=500), {"setting": "outsourced"}, renamed),
-    "classes, in the clear": (
-        LogisticRegression(max_iter=500),
-        {"setting": "one_side_clear"},
-        renamed,
-    ),
     "classes, of trees": (DecisionTreeClassifier(max_depth=2), {"disclose": "class"}, renamed),
     "a leaf": (DecisionTreeClassifier(max_depth=3), {"disclose": "class"}, another_leaf),
     "a leaf of a forest": (FOREST, {"disclose": "class", "min_agreement": 0.9}, another_leaf),
@@ -302,7 +295,7 @@ def test_masked_samples_are_refused() -> None:
 @pytest.mark.parametrize("first", ["passthrough", None])
 def test_pipelines_may_begin_with_nothing(first: Any) -> None:
     private = PrivateClassifier(make_pipeline(first, LogisticRegression(max_iter=500))).fit(X, Y)
-    private.plan(X, setting="one_side_clear")
+    private.plan(X, max_error=1e-6)
     assert np.array_equal(private.predict(X, fhe="execute"), private.predict(X))
     inner = MLPClassifier((4,), alpha=0.1, max_iter=3000, random_state=0)
     assert PrivateMLPClassifier(make_pipeline(first, inner)).fit(X, Y).plan(X).inputs == 4
@@ -313,8 +306,8 @@ def test_scores_that_hide_their_differences_are_refused() -> None:
     rng = np.random.default_rng(0)
     x = np.concatenate([rng.normal(at, 1e-8, (50, 1)) for at in (0, 1, 1 + 8e-8)])
     narrow = GaussianNB(var_smoothing=1e-30).fit(x, np.repeat([0, 1, 2], 50))
-    with pytest.raises(hesc.ParameterError, match="StandardScaler first"):
-        PrivateClassifier.from_fitted(narrow).plan(x, setting="one_side_clear")
+    with pytest.raises(hesc.ParameterError, match=r"before they cancel.*StandardScaler"):
+        PrivateClassifier.from_fitted(narrow).plan(x, max_error=1e-3)
 
 
 def test_modes_are_names() -> None:

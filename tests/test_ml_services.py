@@ -195,7 +195,7 @@ EDITED: dict[str, tuple[Any, dict[str, Any]]] = {
     ),
     "neighbours": (PrivateNeighbors(KNeighborsClassifier()), {"min_agreement": 0}),
     "network": (PrivateMLPClassifier(MLPClassifier((3,), max_iter=50, random_state=0)), {}),
-    "clear": (PrivateClassifier(GaussianNB()), {"setting": "one_side_clear"}),
+    "gaussian": (PrivateClassifier(GaussianNB()), {}),
 }
 
 
@@ -221,7 +221,7 @@ def test_numbers_edited_where_they_lie_are_another_model(name: str, before: str)
             if changed:
                 edits += 1
                 with pytest.raises(hesc.ParameterError, match="has changed since it was planned"):
-                    private.server() if name != "clear" else private.client()
+                    private.server()
             numbers[place] = kept
             private.client()
             assert plan.to_bytes() == data
@@ -332,8 +332,6 @@ def test_plans_print_their_contenders_to_who_looks(
     monkeypatch.setattr("sys.ps1", ">>> ", raising=False)
     private.plan(X, hidden=True, answers=3)
     assert "no contenders: this plan hides" in capsys.readouterr().out
-    private.plan(X, setting="one_side_clear")
-    assert "no contenders: the client computes" in capsys.readouterr().out
     private.plan(X, hidden=True, answers=3, table=False)
     assert not capsys.readouterr().out
 
@@ -479,10 +477,7 @@ def test_reports_of_classes_have_no_errors(tree: PrivateClassifier, tmp_path: Pa
     assert "hesc encrypt rows.csv --client client --secret secret.key --keys client.keys" in text
 
 
-@pytest.mark.parametrize("wish", [{"disclose": "class"}, {"setting": "one_side_clear"}])
-def test_models_from_files_are_compiled(
-    wish: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_models_from_files_are_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Trees with transforms of their own, as an ONNX file has them, by the command."""
     scaler = StandardScaler().fit(X)
     grown = DecisionTreeClassifier(max_depth=2, random_state=0).fit(scaler.transform(X), Y)
@@ -493,21 +488,24 @@ def test_models_from_files_are_compiled(
     monkeypatch.setattr(compiling, "_loaded", lambda _: private)
     np.savetxt(tmp_path / "t", X, delimiter=",", header=",".join(NAMES), comments="")
     figures = tmp_path / "j"
-    bits = {"engine": "binary", "feature_bits": 4, "min_agreement": 0.9, "batch": 2}
-    given: dict[str, Any] = wish | (bits if "disclose" in wish else {})
     compiling.compile_model(
-        tmp_path / "m", tmp_path / "t", tmp_path / "d", json_file=str(figures), **given
+        tmp_path / "m",
+        tmp_path / "t",
+        tmp_path / "d",
+        disclose="class",
+        engine="binary",
+        feature_bits=4,
+        min_agreement=0.9,
+        batch=2,
+        json_file=str(figures),
     )
     plan = Deployment.open(tmp_path / "d").client.plan
     assert plan.names == NAMES
     expected = grown.predict(scaler.transform(X))
-    if "disclose" in wish:
-        assert plan.bits == 4
-        assert json.loads(figures.read_text())["agreement"] >= 0.9
-        assert (private.predict(X, fhe="simulate") == expected).mean() >= 0.9
-        assert "centres and scales" in str(plan)
-    else:
-        assert np.array_equal(private.client().predict(X), expected)
+    assert plan.bits == 4
+    assert json.loads(figures.read_text())["agreement"] >= 0.9
+    assert (private.predict(X, fhe="simulate") == expected).mean() >= 0.9
+    assert "centres and scales" in str(plan)
 
 
 def test_documents_name_every_setting_that_is_served() -> None:

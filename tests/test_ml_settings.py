@@ -18,16 +18,16 @@ from typer.testing import CliRunner
 from hesc import CircuitError, OutOfRangeError, ParameterError, ShapeError, WireError
 from hesc.cli import app
 from hesc.ml import (
-    ClearClient,
     Deployment,
-    PartiesClient,
-    PartiesPlan,
-    PartiesServer,
+    OwnersClient,
+    OwnersPlan,
+    OwnersServer,
     Party,
     PrivateClassifier,
     PrivateNeighbors,
 )
-from hesc.protocols import ways
+from hesc.models.trees import TreeEnsemble
+from hesc.protocols import registry
 from hesc.protocols.classes.circuits import Words, cheapest
 from hesc.protocols.classes.models import LinearScores, TreeVotes
 from tests.test_reports import Page
@@ -43,7 +43,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "outsourced": {"setting": "outsourced"},
     "own model": {"setting": "outsourced", "own_model": True},
     "parties": {"setting": "many_parties", "parties": {"one": [0, 3], "two": [2, 1]}},
-    "clear": {"setting": "one_side_clear"},
 }
 
 
@@ -73,7 +72,7 @@ def test_neighbours_are_tried_on_the_columns_that_are_named() -> None:
         private.plan(table[NAMES[::-1]], names=NAMES)
 
 
-@pytest.mark.parametrize("name", [name for name in SETTINGS if name != "clear"])
+@pytest.mark.parametrize("name", SETTINGS)
 @pytest.mark.parametrize(
     "ranges",
     [
@@ -104,26 +103,26 @@ def test_no_reader_takes_such_ranges(
     for field, end in zip(("low", "high"), ends, strict=True):
         given[field] = documents.packed(np.full(4, end))
     with pytest.raises(WireError, match="range"):
-        ways.read_plan(json.dumps(given).encode())
+        registry.read_plan(json.dumps(given).encode())
 
 
 def test_a_server_of_weights_beyond_all_numbers_is_refused(private: PrivateClassifier) -> None:
     plan = private.plan(X, **SETTINGS["parties"])
-    assert isinstance(plan, PartiesPlan)
+    assert isinstance(plan, OwnersPlan)
     with pytest.raises(OutOfRangeError, match="plan the model again"):
-        PartiesServer(plan, np.full((3, 4), 1e308), np.zeros(3))
+        OwnersServer(plan, np.full((3, 4), 1e308), np.zeros(3))
 
 
-@pytest.mark.parametrize("name", ["clear", "neighbors"])
+@pytest.mark.parametrize("name", ["parties", "neighbors"])
 def test_no_plan_has_one_name_for_two_features(private: PrivateClassifier, name: str) -> None:
     plan = (
         private.plan(X, names=NAMES, **SETTINGS[name])
-        if name == "clear"
+        if name == "parties"
         else PrivateNeighbors(KNeighborsClassifier()).fit(X, Y).plan(X, names=NAMES)
     )
     given = json.loads(plan.to_bytes()) | {"names": ["a", "a", "c", "d"]}
     with pytest.raises(WireError, match="one name for several"):
-        ways.read_plan(json.dumps(given).encode())
+        registry.read_plan(json.dumps(given).encode())
 
 
 @pytest.mark.parametrize("made", [RandomForestClassifier, ExtraTreesClassifier])
@@ -133,11 +132,12 @@ def test_tied_votes_go_to_the_class_that_scikit_learn_takes(made: Any, trees: in
     forest = made(trees, random_state=0, max_features=1).fit(x[::3], y[::3])
     rows = np.random.default_rng(0).uniform(x.min(axis=0), x.max(axis=0), (3000, x.shape[1]))
     private = PrivateClassifier.from_fitted(forest)
-    client = ClearClient(private.plan(x[::3], setting="one_side_clear"))
     votes = forest.predict_proba(rows)
-    assert (votes[:, 0] == votes[:, 1]).any()
-    np.testing.assert_array_equal(client.predict(rows), forest.predict(rows))
-    assert (private.decision_function(rows)[votes[:, 0] == votes[:, 1]] == 0).all()
+    tied = votes[:, 0] == votes[:, 1]
+    assert tied.any()
+    second = TreeEnsemble.from_sklearn(forest).scores(rows)[:, 0] > 0
+    np.testing.assert_array_equal(forest.classes_[second.astype(int)], forest.predict(rows))
+    assert (private.decision_function(rows)[tied] == 0).all()
 
 
 def test_a_tree_of_weighted_rows_is_decided_by_its_own_margin() -> None:
@@ -152,9 +152,8 @@ def test_a_tree_of_weighted_rows_is_decided_by_its_own_margin() -> None:
             of = here & (y == label)
             weights[of] = 1 / of.sum()
     tree = DecisionTreeClassifier(random_state=0).fit(x, y, sample_weight=weights)
-    private = PrivateClassifier.from_fitted(tree)
-    client = ClearClient(private.plan(x, setting="one_side_clear"))
-    np.testing.assert_array_equal(client.predict(x), tree.predict(x))
+    second = TreeEnsemble.from_sklearn(tree).scores(x)[:, 0] > 0
+    np.testing.assert_array_equal(second, tree.predict(x))
 
 
 @pytest.mark.parametrize("classes", [2000, 32_768])
@@ -224,15 +223,6 @@ def test_no_command_writes_into_a_deployment(private: PrivateClassifier, tmp_pat
     rows = tmp_path / "rows.csv"
     np.savetxt(rows, X[:5], delimiter=",", header=",".join(NAMES), comments="")
 
-    private.plan(X, names=NAMES, **SETTINGS["clear"])
-    clear = private.save(tmp_path / "clear")
-    for out in (clear / "client" / "p.csv", clear / "p.csv"):
-        refused("predict", rows, "--client", clear / "client", "--out", out)
-    json_file = ("--json", clear / "client" / "p.json")
-    out = tmp_path / "p.csv"
-    refused("predict", rows, "--client", clear / "client", "--out", out, *json_file)
-    assert Deployment.open(clear)
-
     private.plan(X, names=NAMES, **SETTINGS["outsourced"])
     given = private.save(tmp_path / "given")
     keys = tmp_path / "keys"
@@ -259,15 +249,20 @@ def test_no_command_writes_into_a_deployment(private: PrivateClassifier, tmp_pat
     assert Deployment.open(parties)
 
 
-def test_predict_says_what_spreadsheets_run(tmp_path: Path) -> None:
+def test_decrypt_says_what_spreadsheets_run(tmp_path: Path) -> None:
     private = PrivateClassifier(LogisticRegression(max_iter=500))
     private.fit(X, np.array(["=a", "b", "c"])[Y])
-    private.plan(X, **SETTINGS["clear"])
-    folder = private.save(tmp_path / "clear", sample=0)
-    rows = tmp_path / "rows.csv"
-    np.savetxt(rows, X, delimiter=",", header=",".join(NAMES), comments="")
-    code, text = run("predict", rows, "--client", folder / "client", "--out", tmp_path / "p.csv")
-    assert code == 0
+    private.plan(X, names=NAMES)
+    folder = private.save(tmp_path / "model", sample=0)
+    rows, secret, query, answer = (tmp_path / name for name in ("rows.csv", "secret", "q", "a"))
+    np.savetxt(rows, X[:5], delimiter=",", header=",".join(NAMES), comments="")
+    client = ("--client", folder / "client")
+    assert run("keygen", folder / "client", "--secret", secret)[0] == 0
+    assert run("encrypt", rows, *client, "--secret", secret, "--out", query)[0] == 0
+    assert run("eval", query, "--server", folder / "server", "--out", answer)[0] == 0
+    out = ("--out", tmp_path / "p.csv")
+    code, text = run("decrypt", answer, *client, "--secret", secret, *out)
+    assert code == 0, text
     assert "formula" in text
 
 
@@ -298,7 +293,7 @@ def test_no_name_writes_lines_of_a_plan(private: PrivateClassifier, name: str) -
             lie = given.replace(f'"{own}"'.encode(), json.dumps(name).encode())
             if lie != given:
                 with pytest.raises(WireError, match="printable letters"):
-                    ways.read_plan(lie)
+                    registry.read_plan(lie)
 
 
 @pytest.mark.parametrize("wishes", SETTINGS.values(), ids=SETTINGS)
@@ -334,7 +329,7 @@ def test_long_names_are_cut_in_tables(private: PrivateClassifier) -> None:
 
 def test_parties_and_pieces_that_are_none(private: PrivateClassifier) -> None:
     plan = private.plan(X, **SETTINGS["parties"])
-    keys = PartiesClient(plan).public_keys()
+    keys = OwnersClient(plan).public_keys()
     server = private.server(keys=keys)
     queries: tuple[Any, ...] = (None, 7, iter([]), {}, [], ())
     for query in queries:

@@ -49,6 +49,18 @@ def test_scores_are_scikit_learn_s(name: str, two: bool) -> None:
     assert found.depths().max() >= (1 if name.startswith("Ada") else 2)
 
 
+def test_boosted_scores_are_scikit_learns_to_the_last_bit() -> None:
+    """Leaves are added up in the order of the trees."""
+    rng = np.random.default_rng(0)
+    x, target = rng.normal(size=(200, 3)), rng.normal(size=200)
+    for model in (
+        ensemble.GradientBoostingRegressor(n_estimators=20, random_state=0),
+        ensemble.HistGradientBoostingRegressor(max_iter=3),
+    ):
+        found = TreeEnsemble.from_sklearn(model.fit(x, target)).scores(x)
+        assert np.array_equal(found[:, 0], model.predict(x))
+
+
 def test_at_thresholds_and_beside_them() -> None:
     """Doubles about each threshold go where scikit-learn, which rounds them, sends them."""
     rng = np.random.default_rng(1)

@@ -17,10 +17,11 @@ from sklearn.model_selection import train_test_split
 import hesc
 from hesc.streams.iris import load_network, load_split
 from hesc.streams.iris.train import HIDDEN, loss, train
-from hesc.streams.networks import ModelFormatError, Preprocessing, SquareNetwork, conventional
+from hesc.streams.networks import ModelFormatError, Preprocessing, SquareNetwork
 from hesc.streams.networks.layered import COPIES, LayeredModel, encrypt_query
 from hesc.streams.networks.messages import LABEL_BYTES, Message
 from hesc.streams.networks.monomial import MonomialModel
+from hesc_papers import conventional
 
 if TYPE_CHECKING:
     from collections.abc import Callable

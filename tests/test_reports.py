@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge, RidgeClassifier
 
-from hesc.ml import Client, PrivateClassifier, PrivateRegressor
+from hesc.ml import LinearClient, PrivateClassifier, PrivateRegressor
 from hesc.protocols.measuring import measure
 from tests.test_deployment import X, Y, planned
 
@@ -105,7 +105,7 @@ def test_measured_figures_are_those_of_the_run() -> None:
     with pytest.warns(UserWarning, match="beyond ranges="):
         made = planned(ranges=([4.5, 2.1, 1.0, 0.0], [7.5, 4.0, 6.5, 2.5]))
     plan = made.client().plan
-    client, server = Client(plan), made.server()
+    client, server = LinearClient(plan), made.server()
     scores, predictions = made.decision_function(X), made.predict(X)
     inside = (np.clip(X, *plan.ring.ranges) == X).all(axis=1)
     assert 100 < inside.sum() < 150

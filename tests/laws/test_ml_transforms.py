@@ -27,8 +27,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hesc._support.inputs import real_array
 from hesc.ml import PrivateClassifier
-from hesc.models import transforms
+from hesc.models import extraction, transforms
 from hesc.models.steps import transforms_of
+from hesc.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -204,13 +205,14 @@ def test_samples_of_any_layout_are_the_same_samples(layout: str, dtype: str) -> 
     ).fit(x.astype(np.float64), y)
     private = PrivateClassifier.from_fitted(model)
     given = LAYOUTS[layout](x)
-    plan = private.plan(given, setting="one_side_clear")
+    plan = private.plan(given, max_error=1e-3)
     same = PrivateClassifier.from_fitted(model)
-    assert plan.to_bytes() == same.plan(x.astype(np.float64), setting="one_side_clear").to_bytes()
+    assert plan.to_bytes() == same.plan(x.astype(np.float64), max_error=1e-3).to_bytes()
     expected = model.decision_function(x.astype(np.float64))
     found = private.run(given, progress=False)
-    assert np.abs(found.scores - expected).max() <= 1e-6
-    assert np.array_equal(found.predictions, model.predict(x.astype(np.float64)))
+    assert np.abs(found.scores - expected).max() <= 7 * found.error
+    sure = np.abs(expected) > 7 * found.error
+    assert np.array_equal(found.predictions[sure], model.predict(x.astype(np.float64))[sure])
     assert np.array_equal(real_array(given) if layout != "lists" else given, x)
 
 
@@ -238,7 +240,7 @@ def test_trees_behind_any_scaler_compare_what_scikit_learns_trees_compare() -> N
         y = (x[:, 0] + x[:, 1] > 0).astype(int)
         for scaler in (StandardScaler(), MinMaxScaler(), RobustScaler()):
             model = make_pipeline(scaler, DecisionTreeClassifier(random_state=0)).fit(x, y)
-            private = PrivateClassifier.from_fitted(model)
-            private.plan(x, setting="one_side_clear")
-            found = private.run(x, progress=False).predictions
-            assert np.array_equal(found, model.predict(x.astype(np.float64)))
+            steps, trees = extraction.form_of(model)
+            assert isinstance(trees, TreeEnsemble)
+            scores = trees.scores(transforms.transformed(steps, x.astype(np.float64)))
+            assert np.array_equal(scores[:, 0] > 0, model.predict(x.astype(np.float64)))

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc.streams.networks import SquareNetwork, conventional
+from hesc.streams.networks import SquareNetwork
 from hesc.streams.networks.layered import COPIES, LayeredModel, encrypt_query
 from hesc.streams.networks.messages import Message
 from hesc.streams.networks.monomial import MonomialModel
+from hesc_papers import conventional
 from tests.laws.array_worlds import STEPS, Mode, Owner, Z, owner
 from tests.laws.programs import (
     FLAG,

@@ -15,8 +15,8 @@ from hesc.protocols.streams.contenders import Monomial
 from hesc.secret import Decryptor, keygen
 from hesc.streams.encryptor import Encryptor
 from hesc.streams.iris import load_network, load_split
-from hesc.streams.networks import conventional
 from hesc.streams.networks.layered import COPIES, LayeredModel, encrypt_query
+from hesc_papers import conventional
 from hesc_papers.report import Report
 
 if TYPE_CHECKING:

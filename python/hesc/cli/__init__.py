@@ -21,7 +21,6 @@ from hesc.cli import (
     outsourcing,
     params,
     parties,
-    predicting,
     reproduce,
 )
 from hesc.cli.terminal import printable
@@ -65,7 +64,6 @@ app.command("encrypt", rich_help_panel=_MODELS)(files.encrypt)
 app.add_typer(parties.app, name="party", rich_help_panel=_MODELS)
 app.command("eval", rich_help_panel=_MODELS)(files.evaluate)
 app.command("decrypt", rich_help_panel=_MODELS)(files.decrypt)
-app.command("predict", rich_help_panel=_MODELS)(predicting.predict)
 app.add_typer(network.app, name="network", rich_help_panel=_MODELS)
 app.add_typer(demo.app, name="demo", rich_help_panel=_LOOK)
 app.command("params", rich_help_panel=_LOOK)(params.params)

@@ -35,9 +35,7 @@ def compile_model(
     ] = None,
     setting: Annotated[
         str,
-        typer.Option(
-            help="Who holds what: client_server, outsourced, many_parties or one_side_clear."
-        ),
+        typer.Option(help="Who holds what: client_server, outsourced or many_parties."),
     ] = "client_server",
     disclose: Annotated[
         str, typer.Option(help="What the client learns: scores or class.")

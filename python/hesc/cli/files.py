@@ -15,10 +15,10 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from hesc._native import HescError, ParameterError, WireError
+from hesc._native import HescError, ParameterError
 from hesc._support.new_files import check_new, for_owner, new_files, read_whole
 from hesc.cli.batches import IgnoreExtra, after, batches, write_rows
-from hesc.cli.pairing import Answered, Asked, QueryName, answers_to, checked_name, digest_of
+from hesc.cli.pairing import QueryName, answers_to, checked_name
 from hesc.cli.terminal import (
     JsonFile,
     PassphraseFile,
@@ -30,18 +30,19 @@ from hesc.cli.terminal import (
     tell,
 )
 from hesc.ml.deployment import ClientFolder, ServerFolder
-from hesc.protocols import ledger, ways
+from hesc.protocols import ledger, registry
 from hesc.protocols.folders import MANIFEST
-from hesc.streams.networks.batches import BatchWriter, read_batches
-from hesc.streams.networks.messages import Message
+from hesc.protocols.message import Kind, MessageWriter, name_of, query_of, read_messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from hesc.protocols.plan import Plan
+
 KEYS_BYTES: Final = 1 << 30
 """The longest file of public keys."""
 _HEADS: Final = 1 << 16
-"""Bytes of a batch beside ciphertexts, at most."""
+"""Bytes of a message that a plan's sizes may leave out, at most."""
 
 Folder = Annotated[Path, typer.Option("--client", help="The folder client/ of a deployment.")]
 Secret = Annotated[Path, typer.Option("--secret", help="The secret key, from hesc keygen.")]
@@ -63,7 +64,6 @@ def keygen(
     Example: hesc keygen credit/client --secret secret.key --keys client.keys
     """
     folder = ClientFolder.open(client)
-    ways.check_encrypted(folder.plan)
     outputs = {"--secret": secret} | ({} if keys is None else {"--keys": keys})
     check_new(outputs)
     check_apart(outputs, client)
@@ -123,7 +123,7 @@ def _takes_keys(plan: Any) -> str:
         return "needed by nobody under this plan"
     if hasattr(plan, "parties"):
         return "for all parties and the server"
-    return "for the server" if ways.server_takes_keys(plan) else "for the model's owner"
+    return "for the server" if registry.server_takes_keys(plan) else "for the model's owner"
 
 
 def opened_client(
@@ -132,17 +132,19 @@ def opened_client(
     """A client with a key from a file, whose passphrase is asked for where it has one."""
     from hesc.secret import wants_passphrase
 
+    if keys is not None and not plan.encrypts_publicly:
+        raise ParameterError(
+            "a client of this plan encrypts under its secret key alone: leave out --keys"
+        )
     given = None if keys is None else read_whole(keys, KEYS_BYTES, "a file of public keys")
     words = read_passphrase(passphrase_file)
     if words is None and wants_passphrase(secret):
         words = typer.prompt("passphrase", hide_input=True, err=True)
-    return ways.client_of(plan, secret=ways.load_secret(plan, secret, words), keys=given)
+    return registry.client_of(plan, secret=registry.load_secret(plan, secret, words), keys=given)
 
 
-def read_queries(
-    file: IO[bytes], message: Message, folder: ClientFolder | ServerFolder, plan: ways.Plan
-) -> Iterator[bytes]:
-    """The batches behind the first, which names the plan of a folder.
+def messages(file: IO[bytes], kind: Kind, plan: Plan) -> Iterator[bytes]:
+    """The messages of a file, of one kind and plan, in their wire forms.
 
     Raises:
         WireError: another plan's, damaged, or longer than any of this plan.
@@ -150,17 +152,7 @@ def read_queries(
     """
     # Twice what the plan says, which is a bit off where noise does not travel whole.
     longest = _HEADS + 2 * max(plan.sizes(plan.rows))
-    found = read_batches(file, message, longest=longest)
-    if next(found) != bytes.fromhex(folder.digest):
-        raise WireError(
-            f"{file.name} is for another plan than this folder's; check which it was made with"
-        )
-    some = False
-    for batch in found:
-        some = True
-        yield batch
-    if not some:
-        raise WireError(f"{file.name} holds no sample")
+    return read_messages(file, kind, plan.digest, longest=longest)
 
 
 def encrypt(
@@ -187,7 +179,6 @@ def encrypt(
     folder = ClientFolder.open(client)
     check_apart({"--out": out}, client, json_file)
     plan = folder.plan
-    ways.check_encrypted(plan)
     if hasattr(plan, "parties"):
         raise ParameterError(
             f"this plan's samples are of several owners, {', '.join(map(repr, plan.parties))}, and "
@@ -212,12 +203,12 @@ def encrypt(
         new_result(out, json_file) as (part, beside),
         part.open("xb") as query,
     ):
-        writer = BatchWriter(query, Message.SAMPLES)
-        writer.write(bytes.fromhex(folder.digest))
+        writer = MessageWriter(query, plan.digest)
         for first, batch in batches(file, plan, ignore_extra=ignore_extra):
             with after(first):
                 found = opened.encrypt(batch, clip=clip)
-            writer.write(name.asked(len(batch), found.data))
+            writer.write(found.data)
+            name.add(name_of(found.data))
             count, queries, up = count + len(batch), queries + 1, up + len(found.data)
             clipped += found.clipped
             clipped_samples += found.clipped_samples
@@ -241,23 +232,10 @@ def encrypt(
         tell(beside, figures, *lines)
 
 
-def _check_served(server: Path) -> None:
-    """Says of a deployment whose client computes by itself why there is no server."""
-    try:
-        found = ClientFolder.open(server if server.exists() else server.parent / "client")
-    except (HescError, OSError):
-        # What is wrong with it is said by who opens it as a server's.
-        return
-    ways.check_encrypted(found.plan)
-
-
-def _answers(
-    batches: Iterator[bytes], served: Any, name: QueryName
-) -> Iterator[tuple[int, Answered]]:
+def _answers(queries: Iterator[bytes], served: Any) -> Iterator[tuple[int, bytes]]:
     """Bytes of each query of a file, and its answer."""
-    for batch in batches:
-        asked = Asked.from_bytes(batch).data
-        yield len(asked), Answered(name.add(digest_of(batch)), served.answer(asked))
+    for query in queries:
+        yield len(query), served.answer(query)
 
 
 def evaluate(
@@ -280,7 +258,6 @@ def evaluate(
     Example: hesc eval query.hesc --server credit/server --out answer.hesc
     """
     check_outputs({"--out": out}, json_file)
-    _check_served(server)
     folder = ServerFolder.open(server)
     outputs = {"--out": out} | ({} if ledger_file is None else {"--ledger": ledger_file})
     check_apart(outputs, server, json_file)
@@ -305,7 +282,7 @@ def evaluate(
         if most is not None and ledger_file is not None:
             counted = stack.enter_context(ledger.opened(ledger_file, served.fingerprint))
         file = stack.enter_context(reading(query, "evaluating"))
-        found = _answers(read_queries(file, Message.SAMPLES, folder, served.plan), served, name)
+        found = _answers(messages(file, Kind.QUERY, served.plan), served)
         if counted is not None and most is not None:
             # All of them or none, and counted on the disk before any byte of them is there. They
             # are few.
@@ -313,11 +290,11 @@ def evaluate(
             counted.spend(served.count.given, most)
         part, beside = stack.enter_context(new_result(out, json_file))
         with open(part, "xb", opener=for_owner) as answer:
-            writer = BatchWriter(answer, Message.SCORES)
-            writer.write(bytes.fromhex(folder.digest))
+            writer = MessageWriter(answer, served.plan.digest)
             for asked, answered in found:
-                writer.write(answered.to_bytes())
-                queries, up, down = queries + 1, up + asked, down + len(answered.data)
+                writer.write(answered)
+                name.add(query_of(answered))
+                queries, up, down = queries + 1, up + asked, down + len(answered)
             writer.finish()
         figures: dict[str, Any] = {
             "query": name.whole,
@@ -362,7 +339,6 @@ def decrypt(
     folder = ClientFolder.open(client)
     check_apart({"--out": out}, client, json_file)
     plan = folder.plan
-    ways.check_encrypted(plan)
     if probabilities and not hasattr(plan, "probabilities"):
         raise ParameterError("this plan gives no probabilities: leave out --probabilities")
     wanted = None if name is None else checked_name(name)
@@ -376,17 +352,16 @@ def decrypt(
     classes: Counter[str] = Counter()
     with ExitStack() as stack:
         file = stack.enter_context(reading(answer, "decrypting"))
-        answers: Iterator[Answered] = map(
-            Answered.from_bytes, read_queries(file, Message.SCORES, folder, plan)
-        )
+        answers = messages(file, Kind.ANSWER, plan)
+        pairs: Iterator[tuple[bytes | None, bytes]] = ((None, each) for each in answers)
         if query is not None:
             sent = stack.enter_context(query.open("rb"))
-            answers = answers_to(read_queries(sent, Message.SAMPLES, folder, plan), answers)
+            pairs = iter(answers_to(messages(sent, Kind.QUERY, plan), answers))
         part, beside = stack.enter_context(new_result(out, json_file))
         table = stack.enter_context(open(part, "x", newline="", encoding="utf-8", opener=for_owner))
-        for each in answers:
-            found_name.add(each.digest)
-            found = opened.decrypt(each.data, samples=each.samples)
+        for asked, each in pairs:
+            found_name.add(query_of(each))
+            found = opened.decrypt(each, query=asked)
             shares = plan.probabilities(found.scores) if probabilities else None
             write_rows(table, plan, found, shares, header=not count)
             count += len(found.predictions)

@@ -7,9 +7,12 @@ Every command checks its output files before it works, and leaves none after an 
 from __future__ import annotations
 
 import json
+import struct
 from contextlib import ExitStack, contextmanager, suppress
+from hashlib import sha256
+from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 from rich.console import Console
@@ -17,10 +20,10 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from hesc._native import HescError
+from hesc._native import HescError, WireError
 from hesc._support.inputs import as_many
 from hesc._support.new_files import check_new, for_owner, new_file, new_files, read_whole
-from hesc.cli.pairing import Answered, Asked, QueryName, answers_to, digest_of
+from hesc.cli.pairing import QueryName
 from hesc.cli.tables import read_rows
 from hesc.cli.terminal import (
     PassphraseFile,
@@ -50,6 +53,8 @@ _HELP: Final = """Small networks whose model is encrypted too, as files.
 
 Example: hesc network keygen --public keys --secret ~/secret.key
 """
+_COUNT: Final = struct.Struct("<I")
+_DIGEST: Final = sha256().digest_size
 app = typer.Typer(no_args_is_help=True, help=_HELP)
 
 PARAMS_FILE, PUBLIC_FILE = "params.hesc", "public.hesc"
@@ -194,7 +199,9 @@ def encrypt(
             # Batches meet the model and never each other: each takes the one dimension anew.
             encryptor = Encryptor(key, stream_length, first_dimension=QUERY_DIMENSION)
             data = encryptor.encrypt(prepared.monomials(batch)).to_bytes()
-            writer.write(name.asked(len(batch), data))
+            asked = _Asked(len(batch), data).to_bytes()
+            _added(name, _digest_of(asked))
+            writer.write(asked)
             count += len(batch)
         writer.finish()
         say(f"samples encrypted: {count}: {out} (query {name})")
@@ -224,8 +231,8 @@ def evaluate(
     ):
         writer = BatchWriter(answer, Message.ANSWER)
         for batch in read_batches(file, Message.QUERY):
-            asked = EncryptedArray.from_bytes(params, Asked.from_bytes(batch).data)
-            found = Answered(name.add(digest_of(batch)), served.answer(asked).to_bytes())
+            asked = EncryptedArray.from_bytes(params, _Asked.from_bytes(batch).data)
+            found = _Answered(_added(name, _digest_of(batch)), served.answer(asked).to_bytes())
             writer.write(found.to_bytes())
             queries += 1
         writer.finish()
@@ -264,7 +271,7 @@ def decrypt(
 
     name = QueryName()
 
-    def batches(answers: Iterable[Answered]) -> Iterator[Estimates]:
+    def batches(answers: Iterable[_Answered]) -> Iterator[Estimates]:
         for each in answers:
             name.add(each.digest)
             found = Answer.from_bytes(params, each.data)
@@ -275,10 +282,10 @@ def decrypt(
 
     with ExitStack() as stack:
         file = stack.enter_context(reading(answer, "decrypting"))
-        answers: Iterator[Answered] = map(Answered.from_bytes, read_batches(file, Message.ANSWER))
+        answers: Iterator[_Answered] = map(_Answered.from_bytes, read_batches(file, Message.ANSWER))
         if query is not None:
             sent = stack.enter_context(query.open("rb"))
-            answers = answers_to(read_batches(sent, Message.QUERY), answers)
+            answers = _answers_to(read_batches(sent, Message.QUERY), answers)
         if json_file is None:
             _print_tables(names, batches(answers))
         elif json_file == "-":
@@ -316,3 +323,89 @@ def _print_tables(names: Sequence[str], batches: Iterable[Estimates]) -> None:
             table.add_row(str(number), Text(names[row.argmax()]), *cells)
             number += 1
         console.print(table)
+
+
+class _Asked(NamedTuple):
+    """A batch of a query."""
+
+    samples: int
+    """How many, as whoever encrypted them says."""
+    data: bytes
+    """What is encrypted."""
+
+    def to_bytes(self) -> bytes:
+        """The batch as it lies in a file: the number of samples, then what is encrypted."""
+        return _COUNT.pack(self.samples) + self.data
+
+    @classmethod
+    def from_bytes(cls, batch: bytes) -> _Asked:
+        """What `to_bytes` wrote.
+
+        Raises:
+            WireError: no sample, or nothing encrypted.
+
+        """
+        if len(batch) <= _COUNT.size or not (samples := _COUNT.unpack_from(batch)[0]):
+            raise WireError("the query is of no sample, or of an earlier version; encrypt again")
+        return cls(samples, batch[_COUNT.size :])
+
+
+class _Answered(NamedTuple):
+    """A batch of an answer."""
+
+    digest: bytes
+    """The digest of the query's batch."""
+    data: bytes
+    """What decrypts."""
+    samples: int | None = None
+    """How many the query's batch has; None where the query is not there."""
+
+    def to_bytes(self) -> bytes:
+        """The batch as it lies in a file: the digest, then what decrypts."""
+        return self.digest + self.data
+
+    @classmethod
+    def from_bytes(cls, batch: bytes) -> _Answered:
+        """What `to_bytes` wrote.
+
+        Raises:
+            WireError: no room for both.
+
+        """
+        if len(batch) <= _DIGEST:
+            raise WireError("the answer is of a version that did not name its query; ask again")
+        return cls(batch[:_DIGEST], batch[_DIGEST:])
+
+
+def _digest_of(batch: bytes) -> bytes:
+    """What an answer names a query's batch by."""
+    return sha256(batch).digest()
+
+
+def _answers_to(query: Iterable[bytes], answers: Iterable[_Answered]) -> Iterator[_Answered]:
+    """The same answers, while they are those to the batches of this query, in their order.
+
+    With the number of samples that each has to be of.
+
+    Raises:
+        WireError: an answer to another query, or to a part of this one; with the names of both.
+
+    """
+    asked, answered = QueryName(), QueryName()
+    same = True
+    for batch, found in zip_longest(query, answers):
+        digest = None if batch is None else _added(asked, _digest_of(batch))
+        same = same and found is not None and found.digest == digest
+        if found is not None:
+            answered.add(found.digest)
+        # What follows a difference is read for the name alone.
+        if same and found is not None and batch is not None:
+            yield found._replace(samples=_Asked.from_bytes(batch).samples)
+    if not same:
+        answered.check(asked.whole)
+
+
+def _added(name: QueryName, digest: bytes) -> bytes:
+    """One more batch of a name, by its digest, which comes back."""
+    name.add(digest)
+    return digest

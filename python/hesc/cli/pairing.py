@@ -1,51 +1,43 @@
-"""Which query an answer is to, and of how many samples.
+"""Names of files of queries, and the answers that belong to them.
 
-Each batch of a query says how many samples it has, and each batch of an answer begins with the
-digest of the query's. Who has the query checks both; who has its name alone checks that.
+Each message of a query has a name, which its answer repeats; see `hesc.protocols.message`. The name
+of a whole file is a digest of the names of its messages, in their order.
 """
 
 from __future__ import annotations
 
 import re
-import struct
 from hashlib import sha256
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from hesc._native import ParameterError, WireError
+from hesc.protocols.message import name_of, query_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_COUNT: Final = struct.Struct("<I")
-_DIGEST: Final = sha256().digest_size
+_DIGITS: Final = 2 * sha256().digest_size
 _SHOWN: Final = 12
 
 
 class QueryName:
-    """The name of a query, whose batches are seen one after the other: a digest of theirs.
+    """Name of a file of queries, whose messages are seen one after the other.
 
-    Ciphertexts are random: no two queries have one name, and it tells nothing of samples.
+    Ciphertexts are random: no two files have one name, and it tells nothing of samples.
     """
 
     def __init__(self) -> None:
-        self._digests = sha256()
+        self._names = sha256()
 
-    def add(self, digest: bytes) -> bytes:
-        """One more batch, by its digest, which comes back."""
-        self._digests.update(digest)
-        return digest
-
-    def asked(self, samples: int, data: bytes) -> bytes:
-        """One more batch of so many encrypted samples, as it lies in a file."""
-        batch = Asked(samples, data).to_bytes()
-        self.add(digest_of(batch))
-        return batch
+    def add(self, name: bytes) -> None:
+        """One more message, by its name."""
+        self._names.update(name)
 
     @property
     def whole(self) -> str:
         """All of it, in hexadecimal digits."""
-        return self._digests.hexdigest()
+        return self._names.hexdigest()
 
     def __str__(self) -> str:
         return self.whole[:_SHOWN]
@@ -67,58 +59,6 @@ _TAKE: Final = (
 )
 
 
-class Asked(NamedTuple):
-    """A batch of a query."""
-
-    samples: int
-    """How many, as whoever encrypted them says."""
-    data: bytes
-    """What is encrypted."""
-
-    def to_bytes(self) -> bytes:
-        """The batch as it lies in a file: the number of samples, then what is encrypted."""
-        return _COUNT.pack(self.samples) + self.data
-
-    @classmethod
-    def from_bytes(cls, batch: bytes) -> Asked:
-        """What `to_bytes` wrote.
-
-        Raises:
-            WireError: no sample, or nothing encrypted.
-
-        """
-        if len(batch) <= _COUNT.size or not (samples := _COUNT.unpack_from(batch)[0]):
-            raise WireError("the query is of no sample, or of an earlier version; encrypt again")
-        return cls(samples, batch[_COUNT.size :])
-
-
-class Answered(NamedTuple):
-    """A batch of an answer."""
-
-    digest: bytes
-    """The digest of the query's batch."""
-    data: bytes
-    """What decrypts."""
-    samples: int | None = None
-    """How many the query's batch has; None where the query is not there."""
-
-    def to_bytes(self) -> bytes:
-        """The batch as it lies in a file: the digest, then what decrypts."""
-        return self.digest + self.data
-
-    @classmethod
-    def from_bytes(cls, batch: bytes) -> Answered:
-        """What `to_bytes` wrote.
-
-        Raises:
-            WireError: no room for both.
-
-        """
-        if len(batch) <= _DIGEST:
-            raise WireError("the answer is of a version that did not name its query; ask again")
-        return cls(batch[:_DIGEST], batch[_DIGEST:])
-
-
 def checked_name(name: str) -> str:
     """A query's name as somebody writes it: whole, or as many digits as are printed.
 
@@ -127,23 +67,16 @@ def checked_name(name: str) -> str:
 
     """
     found = name.strip().lower()
-    if not re.fullmatch(f"[0-9a-f]{{{_SHOWN},{2 * _DIGEST}}}", found):
+    if not re.fullmatch(f"[0-9a-f]{{{_SHOWN},{_DIGITS}}}", found):
         raise ParameterError(
             f"--name is what hesc encrypt, join and eval print of a query: {_SHOWN} digits 0-9a-f, "
-            f"or the {2 * _DIGEST} of --json"
+            f"or the {_DIGITS} of --json"
         )
     return found
 
 
-def digest_of(batch: bytes) -> bytes:
-    """What an answer names a query's batch by."""
-    return sha256(batch).digest()
-
-
-def answers_to(query: Iterable[bytes], answers: Iterable[Answered]) -> Iterator[Answered]:
-    """The same answers, while they are those to the batches of this query, in their order.
-
-    With the number of samples that each has to be of.
+def answers_to(queries: Iterable[bytes], answers: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """Answers with the queries that they are to, while they are in the queries' order.
 
     Raises:
         WireError: an answer to another query, or to a part of this one; with the names of both.
@@ -151,13 +84,14 @@ def answers_to(query: Iterable[bytes], answers: Iterable[Answered]) -> Iterator[
     """
     asked, answered = QueryName(), QueryName()
     same = True
-    for batch, found in zip_longest(query, answers):
-        digest = None if batch is None else asked.add(digest_of(batch))
-        same = same and found is not None and found.digest == digest
-        if found is not None:
-            answered.add(found.digest)
+    for query, answer in zip_longest(queries, answers):
+        if query is not None:
+            asked.add(name_of(query))
+        if answer is not None:
+            answered.add(query_of(answer))
         # What follows a difference is read for the name alone.
-        if same and found is not None and batch is not None:
-            yield found._replace(samples=Asked.from_bytes(batch).samples)
+        same = same and None not in (query, answer) and query_of(answer) == name_of(query)
+        if same:
+            yield query, answer
     if not same:
         answered.check(asked.whole)

@@ -11,15 +11,14 @@ import typer
 from hesc._native import ParameterError, WireError
 from hesc._support.new_files import read_whole
 from hesc.cli.batches import IgnoreExtra, after, batches
-from hesc.cli.files import KEYS_BYTES, Folder, check_apart, read_queries
-from hesc.cli.pairing import Asked, QueryName, digest_of
+from hesc.cli.files import KEYS_BYTES, Folder, check_apart, messages
+from hesc.cli.pairing import QueryName
 from hesc.cli.terminal import JsonFile, check_outputs, new_result, reading, tell
 from hesc.ml.deployment import ClientFolder
+from hesc.protocols.message import Kind, MessageWriter, name_of
 from hesc.protocols.owners import pieces
 from hesc.protocols.owners.party import Party
-from hesc.protocols.owners.plan import PartiesPlan
-from hesc.streams.networks.batches import BatchWriter
-from hesc.streams.networks.messages import Message
+from hesc.protocols.owners.plan import OwnersPlan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,9 +30,9 @@ Example: hesc party encrypt own.csv --client client --party bank --keys k.keys -
 app = typer.Typer(no_args_is_help=True, help=_HELP)
 
 
-def _plan(folder: ClientFolder) -> PartiesPlan:
+def _plan(folder: ClientFolder) -> OwnersPlan:
     plan = folder.plan
-    if not isinstance(plan, PartiesPlan):
+    if not isinstance(plan, OwnersPlan):
         raise ParameterError(
             "this plan's samples have one owner, the client: hesc encrypt encrypts them"
         )
@@ -75,12 +74,12 @@ def encrypt(
         new_result(out, json_file) as (part, beside),
         part.open("xb") as piece,
     ):
-        writer = BatchWriter(piece, Message.SAMPLES)
-        writer.write(bytes.fromhex(folder.digest))
+        writer = MessageWriter(piece, plan.digest)
         for first, batch in batches(file, owner.side, ignore_extra=ignore_extra):
             with after(first):
                 found = owner.encrypt(batch, clip=clip, first=first)
-            writer.write(name.asked(len(batch), found.data))
+            writer.write(found.data)
+            name.add(name_of(found.data))
             count, up = count + len(batch), up + len(found.data)
             clipped += found.clipped
             clipped_samples += found.clipped_samples
@@ -122,17 +121,15 @@ def join(
         opened = [stack.enter_context(reading(path, "joining")) for path in files]
         part, beside = stack.enter_context(new_result(out, json_file))
         query = stack.enter_context(part.open("xb"))
-        writer = BatchWriter(query, Message.SAMPLES)
-        writer.write(bytes.fromhex(folder.digest))
-        for found in _together(
-            [read_queries(file, Message.SAMPLES, folder, plan) for file in opened]
-        ):
+        writer = MessageWriter(query, plan.digest)
+        for found in _together([messages(file, Kind.PIECE, plan) for file in opened]):
             for each, piece in zip(named, found, strict=True):
-                each.add(digest_of(piece))
-            columns = [Asked.from_bytes(piece) for piece in found]
-            data = pieces.joined(plan, [each.data for each in columns], first=samples)
-            writer.write(name.asked(columns[0].samples, data))
-            queries, up, samples = queries + 1, up + len(data), samples + columns[0].samples
+                each.add(name_of(piece))
+            data = pieces.joined(plan, found, first=samples)
+            writer.write(data)
+            name.add(name_of(data))
+            queries, up = queries + 1, up + len(data)
+            samples += plan.opened(data, Kind.QUERY).samples
         writer.finish()
         figures = {
             "query": name.whole,

@@ -15,22 +15,20 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from hesc.ml.deployment import ClientFolder, Deployment, OwnerFolder, ServerFolder
-from hesc.protocols.linear.plan import PrivatePlan
-from hesc.protocols.linear.server import Server
+from hesc.protocols.linear.plan import LinearPlan
+from hesc.protocols.linear.server import LinearServer
 from hesc.protocols.neighbours.plan import NeighborsPlan
 from hesc.protocols.neighbours.server import NeighborsServer
 from hesc.protocols.networks.plan import NetworkPlan
 from hesc.protocols.networks.server import NetworkServer
-from hesc.protocols.outsourced.owner import ModelOwner
+from hesc.protocols.outsourced.owner import OutsourcedOwner
 from hesc.protocols.outsourced.plan import OutsourcedPlan
 from hesc.protocols.outsourced.server import OutsourcedServer
 from hesc.protocols.owners.party import Party
-from hesc.protocols.owners.plan import PartiesPlan
-from hesc.protocols.owners.server import PartiesServer
+from hesc.protocols.owners.plan import OwnersPlan
+from hesc.protocols.owners.server import OwnersServer
 
 if TYPE_CHECKING:
-    from hesc.ml.clear.client import ClearClient
-    from hesc.ml.clear.plans import ClearPlan
     from hesc.ml.estimators import PrivateClassifier, PrivateRegressor
     from hesc.ml.mlp import PrivateMLPClassifier, PrivateMLPRegressor
     from hesc.ml.neighbours import PrivateNeighbors
@@ -41,23 +39,22 @@ if TYPE_CHECKING:
     from hesc.protocols.classes.client import ClassClient
     from hesc.protocols.classes.plan import ClassPlan
     from hesc.protocols.classes.server import ClassServer
-    from hesc.protocols.linear.client import Client
+    from hesc.protocols.linear.client import LinearClient
     from hesc.protocols.neighbours.client import NeighborsClient
     from hesc.protocols.networks.client import NetworkClient
     from hesc.protocols.outsourced.client import OutsourcedClient
-    from hesc.protocols.owners.client import PartiesClient
+    from hesc.protocols.owners.client import OwnersClient
 
 __all__ = [
     "ClassClient",
     "ClassPlan",
     "ClassServer",
-    "ClearClient",
-    "ClearPlan",
-    "Client",
     "ClientFolder",
     "ClippedWarning",
     "Deployment",
-    "ModelOwner",
+    "LinearClient",
+    "LinearPlan",
+    "LinearServer",
     "NeighborsClient",
     "NeighborsPlan",
     "NeighborsServer",
@@ -65,22 +62,21 @@ __all__ = [
     "NetworkPlan",
     "NetworkServer",
     "OutsourcedClient",
+    "OutsourcedOwner",
     "OutsourcedPlan",
     "OutsourcedServer",
     "OwnerFolder",
-    "PartiesClient",
-    "PartiesPlan",
-    "PartiesServer",
+    "OwnersClient",
+    "OwnersPlan",
+    "OwnersServer",
     "Party",
     "PrivateClassifier",
     "PrivateMLPClassifier",
     "PrivateMLPRegressor",
     "PrivateNeighbors",
-    "PrivatePlan",
     "PrivateRegressor",
     "PrivateSquareNetwork",
     "PrivateTransformer",
-    "Server",
     "ServerFolder",
     "load_onnx",
 ]
@@ -90,14 +86,12 @@ _LATER: Final = {
     "ClassClient": "hesc.protocols.classes.client",
     "ClassPlan": "hesc.protocols.classes.plan",
     "ClassServer": "hesc.protocols.classes.server",
-    "ClearClient": "hesc.ml.clear.client",
-    "ClearPlan": "hesc.ml.clear.plans",
-    "Client": "hesc.protocols.linear.client",
     "ClippedWarning": "hesc.ml.serving",
+    "LinearClient": "hesc.protocols.linear.client",
     "NeighborsClient": "hesc.protocols.neighbours.client",
     "NetworkClient": "hesc.protocols.networks.client",
     "OutsourcedClient": "hesc.protocols.outsourced.client",
-    "PartiesClient": "hesc.protocols.owners.client",
+    "OwnersClient": "hesc.protocols.owners.client",
     "PrivateClassifier": "hesc.ml.estimators",
     "PrivateMLPClassifier": "hesc.ml.mlp",
     "PrivateMLPRegressor": "hesc.ml.mlp",

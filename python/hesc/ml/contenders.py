@@ -14,7 +14,7 @@ from hesc.planner import Classes, Distances, Scores, Task, decide
 from hesc.protocols.classes.backend import ClassService
 from hesc.protocols.classes.models import classify
 from hesc.protocols.classes.quantisation import MODELS
-from hesc.protocols.linear.backend import ScoreService
+from hesc.protocols.linear.backend import LinearBackend
 from hesc.protocols.neighbours.backend import NeighborsService
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def contenders(service: Service, *, samples: int, objective: str, bandwidth: flo
     """
     service.check_compared()
     wishes: dict[str, Any] = {"samples": samples, "objective": objective, "bandwidth": bandwidth}
-    if isinstance(service, ScoreService):
+    if isinstance(service, LinearBackend):
         return decide(_scores(service, wishes))
     if isinstance(service, ClassService) and isinstance(service.form, Linear):
         return decide(_classes(service, service.form, wishes))
@@ -49,7 +49,7 @@ def table(service: Service) -> str:
     return str(found)
 
 
-def _scores(service: ScoreService, wishes: dict[str, Any]) -> Task:
+def _scores(service: LinearBackend, wishes: dict[str, Any]) -> Task:
     low, high = service.plan.ring.ranges
     weights, intercepts = service.linear.weights, service.linear.intercepts
     return Task(

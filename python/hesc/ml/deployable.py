@@ -82,7 +82,7 @@ class Deployable:
             own=X is None,
             commands=commands,
         )
-        return deployment.write(path, sides, page)
+        return deployment.write(path, service.plan, sides, page)
 
     def _measured(
         self, service: Any, client: Any, server: Any, X: ArrayLike | None, sample: int

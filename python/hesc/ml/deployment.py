@@ -22,12 +22,16 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from hesc._native import ParameterError, WireError
 from hesc._support import documents
 from hesc._support.new_files import new_folder
-from hesc.protocols import folders, ways
+from hesc.protocols import folders, registry
 from hesc.protocols.folders import MODEL, PLAN, SERVER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
+
+    from hesc.protocols.client import Client
+    from hesc.protocols.plan import Plan
+    from hesc.protocols.server import Owner, Server
 
 REPORT: Final = "report.html"
 _REPORT_BYTES: Final = 1 << 24
@@ -41,8 +45,6 @@ class ClientFolder:
     """Where it lies."""
     plan: Any
     """Print it before you use it: who holds and learns what."""
-    digest: str
-    """SHA-256 of the plan's bytes, which names the plan in queries."""
 
     @classmethod
     def open(cls, path: str | PathLike[str]) -> Self:
@@ -55,9 +57,9 @@ class ClientFolder:
         """
         folder = Path(path)
         found = folders.read(folder, "client folder", {PLAN: documents.LARGEST})
-        return cls(folder, _plan_of(found, folder), found.plan)
+        return cls(folder, _plan_of(found, folder))
 
-    def client(self, *, secret: Any = None, keys: bytes | None = None) -> ways.Client:
+    def client(self, *, secret: Any = None, keys: bytes | None = None) -> Client[Any]:
         """A client with a key that was kept (`load_secret`), or with a new one.
 
         Args:
@@ -65,14 +67,14 @@ class ClientFolder:
             keys: what `public_keys` gave with it, where the plan `encrypts_publicly`.
 
         Raises:
-            ParameterError, KeyMismatchError, WireError: as `hesc.protocols.ways.client_of`.
+            ParameterError, KeyMismatchError, WireError: as `hesc.protocols.registry.client_of`.
 
         """
-        return ways.client_of(self.plan, secret=secret, keys=keys)
+        return registry.client_of(self.plan, secret=secret, keys=keys)
 
     def load_secret(self, path: str | PathLike[str], *, passphrase: str | None = None) -> Any:
-        """A key of this plan from a file; see `hesc.protocols.ways.load_secret`."""
-        return ways.load_secret(self.plan, path, passphrase)
+        """A key of this plan from a file; see `hesc.protocols.registry.load_secret`."""
+        return registry.load_secret(self.plan, path, passphrase)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +85,6 @@ class ServerFolder:
     """Where it lies."""
     plan: Any
     """The plan as the client has it."""
-    digest: str
-    """SHA-256 of the plan's bytes."""
     model: bytes
     """What `Server.from_bytes` reads: for no client."""
 
@@ -94,19 +94,18 @@ class ServerFolder:
 
         Raises:
             WireError: files missing, too many, damaged, or of another version; weights of another
-                plan, where the server can be made without keys.
+                plan.
             OSError: there is no folder, or it may not be read.
 
         """
         folder = Path(path)
         limits = {PLAN: documents.LARGEST, SERVER: documents.LARGEST}
         found = folders.read(folder, "server folder", limits)
-        opened = cls(folder, _plan_of(found, folder), found.plan, found.files[SERVER])
-        if not ways.server_takes_keys(opened.plan):
-            opened.server()
+        opened = cls(folder, _plan_of(found, folder), found.files[SERVER])
+        opened._read(None)
         return opened
 
-    def server(self, *, keys: bytes | None = None) -> ways.Server:
+    def server(self, *, keys: bytes | None = None) -> Server[Any]:
         """The server.
 
         Args:
@@ -117,7 +116,7 @@ class ServerFolder:
             WireError: weights of another plan than the folder's.
 
         """
-        takes_keys = ways.server_takes_keys(self.plan)
+        takes_keys = registry.server_takes_keys(self.plan)
         if keys is None and takes_keys:
             raise ParameterError(
                 "this plan's server needs the client's public keys: give keys=, the bytes of "
@@ -125,8 +124,11 @@ class ServerFolder:
             )
         if keys is not None and not takes_keys:
             raise ParameterError("this plan's server needs no keys: leave out keys=, or --keys")
-        server = ways.read_server(self.model, keys=keys)
-        if folders.digest(server.plan.to_bytes()) != self.digest:
+        return self._read(keys)
+
+    def _read(self, keys: bytes | None) -> Server[Any]:
+        server = registry.read_server(self.model, keys=keys)
+        if server.plan.digest != self.plan.digest:
             raise WireError(f"{self.path / SERVER} is for another plan than {PLAN} beside it")
         return server
 
@@ -142,9 +144,7 @@ class OwnerFolder:
     """Where it lies."""
     plan: Any
     """The plan as the client has it."""
-    digest: str
-    """SHA-256 of the plan's bytes."""
-    owner: ways.Owner
+    owner: Owner[Any]
     """Plan and weights in the clear."""
 
     @classmethod
@@ -161,10 +161,10 @@ class OwnerFolder:
         limits = {PLAN: documents.LARGEST, MODEL: documents.LARGEST}
         found = folders.read(folder, "owner folder", limits)
         plan = _plan_of(found, folder)
-        owner = ways.read_owner(plan, found.files[MODEL])
-        if folders.digest(owner.plan.to_bytes()) != found.plan:
+        owner = registry.read_owner(plan, found.files[MODEL])
+        if owner.plan.digest != plan.digest:
             raise WireError(f"{folder / MODEL} is for another plan than {PLAN} beside it")
-        return cls(folder, plan, found.plan, owner)
+        return cls(folder, plan, owner)
 
     def encrypt_model(
         self, path: str | PathLike[str], *, keys: bytes | None = None, client: Any = None
@@ -189,7 +189,7 @@ class OwnerFolder:
                 "key where it is its own, client=: give one of them"
             )
         data = self.owner.encrypt_model(keys) if keys is not None else _by_client(self, client)
-        return write_server(path, self.plan.to_bytes(), data)
+        return write_server(path, self.plan, data)
 
     def __repr__(self) -> str:
         return f"<hesc.ml.OwnerFolder: {str(self.path)!r}, {self.plan!r}>"
@@ -264,9 +264,11 @@ class Deployment:
         there = tuple(side for side in _OPENERS if (folder / side).exists())
         found = folders.read(folder, "deployment", {REPORT: _REPORT_BYTES}, below=there)
         sides = {side: _OPENERS[side].open(folder / side) for side in there}
-        if "client" not in sides or set(ways.sides_of(sides["client"].plan)) != set(there):
+        if "client" not in sides or set(registry.protocol_of(sides["client"].plan).sides) != set(
+            there
+        ):
             raise WireError(f"{folder} has other folders than its plan; get the whole folder again")
-        if any(side.digest != found.plan for side in sides.values()):
+        if any(side.plan.digest.hex() != found.plan for side in sides.values()):
             raise WireError(f"the folders of {folder} are of different plans")
         return cls(folder, sides)
 
@@ -280,20 +282,21 @@ _OPENERS: Final[dict[str, Any]] = {
 
 
 def write(
-    path: str | PathLike[str], sides: Mapping[str, Mapping[str, bytes]], report: bytes
+    path: str | PathLike[str], plan: Plan, sides: Mapping[str, Mapping[str, bytes]], report: bytes
 ) -> Path:
     """Writes a deployment, whole or not at all. Nothing is overwritten.
 
     Args:
         path: the new folder; the folder that it lies in must be there.
-        sides: contents of files by name, by folder; "client" has the plan.
+        plan: what is deployed.
+        sides: contents of files by name, by folder.
         report: the page of `hesc.ml.report`.
 
     Raises:
         OSError: something of that name is there, or the disk is full.
 
     """
-    name = folders.digest(sides["client"][PLAN])
+    name = plan.digest.hex()
     with new_folder(path) as part:
         below = {}
         for side, files in sides.items():
@@ -304,12 +307,12 @@ def write(
     return Path(path)
 
 
-def write_server(path: str | PathLike[str], plan: bytes, server: bytes) -> Path:
+def write_server(path: str | PathLike[str], plan: Plan, server: bytes) -> Path:
     """Writes a folder `server/` alone, whole or not at all. Nothing is overwritten.
 
     Args:
         path: the new folder; the folder that it lies in must be there.
-        plan: what `Plan.to_bytes` gave.
+        plan: what the server answers by.
         server: what `Server.to_bytes` gave.
 
     Raises:
@@ -317,13 +320,13 @@ def write_server(path: str | PathLike[str], plan: bytes, server: bytes) -> Path:
 
     """
     with new_folder(path) as part:
-        inner = {PLAN: plan, SERVER: server}
-        folders.write(part, "server folder", inner, plan=folders.digest(plan), below={})
+        inner = {PLAN: plan.to_bytes(), SERVER: server}
+        folders.write(part, "server folder", inner, plan=plan.digest.hex(), below={})
     return Path(path)
 
 
-def _plan_of(found: folders.Contents, folder: Path) -> Any:
-    data = found.files[PLAN]
-    if folders.digest(data) != found.plan:
+def _plan_of(found: folders.Contents, folder: Path) -> Plan:
+    plan = registry.read_plan(found.files[PLAN])
+    if plan.digest.hex() != found.plan:
         raise WireError(f"{folder / PLAN} is another plan than its manifest names")
-    return ways.read_plan(data)
+    return plan

@@ -27,7 +27,6 @@ class _PrivateNetwork(Private):
 
     _services: ClassVar[Table] = {
         ("client_server", "scores"): "hesc.protocols.networks.backend:NetworkService",
-        ("one_side_clear", "scores"): "hesc.ml.clear.networks:ClearNetworkService",
     }
 
     @classmethod
@@ -58,8 +57,6 @@ class _PrivateNetwork(Private):
                 largest distance from it become public**: samples farther out are refused.
                 Polynomials are fitted to the sums that a network has on them.
             setting: "client_server": the server knows the model, the client has samples and key.
-                "one_side_clear": the model is nobody's secret, and the client computes the network
-                itself; nothing is encrypted.
             disclose: "scores": what the client learns.
             max_error: the root mean square of a score's error over rows like `X`, in units of
                 `decision_function` or of a regressor's target. None takes the first plan that has

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc._support.progress import duration
-from hesc.protocols import ways
 from hesc.protocols.folders import digest
+from hesc.protocols.registry import protocol_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hesc.protocols.measuring import Measured
-    from hesc.protocols.ways import Plan
+    from hesc.protocols.plan import Plan
 
 _COUNTS: Final = (1, 10, 100, 1000)
 
@@ -80,10 +80,9 @@ def page(
         within=None if errors is None else _within(errors),
         bytes=[(count, *plan.sizes(count)) for count in _COUNTS if _is_allowed(plan, count)],
         files=[(file, len(data), digest(data)) for file, data in sorted(files.items())],
-        encrypted=ways.is_encrypted(plan),
         needs_keys=plan.needs_keys,
         parties=[shlex.quote(name) for name in getattr(plan, "parties", {})],
-        owned="owner" in ways.sides_of(plan),
+        owned=protocol_of(plan).has_owner,
         encrypts_publicly=plan.encrypts_publicly,
         counts=_answers(plan) is not None,
         commands=list(commands),
@@ -133,9 +132,8 @@ def _rows(plan: Plan, measured: Measured | None) -> list[Row]:
     count = 1 if measured is None else measured.samples
     size = plan.sizes(count)
     up, down = (none, none) if measured is None else map(_bytes, measured.sizes)
-    if ways.is_encrypted(plan):
-        rows.append(Row(f"bytes up, {count} samples", _bytes(size.up), up))
-        rows.append(Row(f"bytes down, {count} samples", _bytes(size.down), down))
+    rows.append(Row(f"bytes up, {count} samples", _bytes(size.up), up))
+    rows.append(Row(f"bytes down, {count} samples", _bytes(size.down), down))
     if measured is not None:
         each = getattr(plan, "seconds", None)
         known = {} if each is None else {"evaluate": duration(each * -(-count // plan.rows))}

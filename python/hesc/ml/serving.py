@@ -41,10 +41,9 @@ class Serving(Deployable):
     """Plans a fitted model and plays both parties. A class that has it is an estimator."""
 
     _services: ClassVar[Table] = {
-        ("client_server", "scores"): "hesc.protocols.linear.backend:ScoreService",
-        ("outsourced", "scores"): "hesc.protocols.outsourced.backend:OutsourcedService",
-        ("many_parties", "scores"): "hesc.protocols.owners.backend:PartiesService",
-        ("one_side_clear", "scores"): "hesc.ml.clear.service:ClearService",
+        ("client_server", "scores"): "hesc.protocols.linear.backend:LinearBackend",
+        ("outsourced", "scores"): "hesc.protocols.outsourced.backend:OutsourcedBackend",
+        ("many_parties", "scores"): "hesc.protocols.owners.backend:OwnersBackend",
     }
     """What serves which setting and disclosure."""
     _transforms: ClassVar[bool] = False
@@ -94,8 +93,6 @@ class Serving(Deployable):
                 neither; the client, whose key it is, can compute the weights.
                 "many_parties": features have several owners, each of whom encrypts its own columns
                 under the key of the client, who has no samples and learns the scores.
-                "one_side_clear": the model is nobody's secret; the client is given it and computes
-                by itself, nothing is encrypted, and there is no server.
             disclose: what the client learns: "scores", or of a classifier the "class" alone, by
                 comparisons on the server. What cannot be kept from it is refused.
             ranges: a pair: the least and the greatest values of what is encrypted, each one number
@@ -140,10 +137,9 @@ class Serving(Deployable):
                 interactive or standard output is a terminal.
 
         Returns:
-            The plan, which is public: a `PrivatePlan`; of an encrypted model an `OutsourcedPlan`;
-            of features of several owners a `PartiesPlan`;
-            of classes alone a `hesc.protocols.classes.plan.ClassPlan`; of a model that is nobody's
-            secret a `hesc.ml.clear.plans.ClearPlan`.
+            The plan, which is public: a `LinearPlan`; of an encrypted model an `OutsourcedPlan`;
+            of features of several owners a `OwnersPlan`;
+            of classes alone a `hesc.protocols.classes.plan.ClassPlan`.
 
         Raises:
             ParameterError: a wish that this cannot keep, with the reason and what would do.
@@ -234,10 +230,10 @@ class Serving(Deployable):
 
     @usual_floats
     def client(self) -> Any:
-        """A client of the plan with new keys, of the plan's way: a `Client`, or as its plan says.
+        """A client of the plan with new keys: a `LinearClient`, or as its plan says.
 
-        Elsewhere it is made of the plan's bytes: `Client(PrivatePlan.from_bytes(data))`, or of any
-        way `hesc.protocols.ways.client_of(hesc.protocols.ways.read_plan(data))`.
+        Elsewhere it is made of the plan's bytes: `LinearClient(LinearPlan.from_bytes(data))`, or of
+        any protocol `hesc.protocols.registry.client_of(registry.read_plan(data))`.
 
         Raises:
             ParameterError: there is no plan.
@@ -247,7 +243,7 @@ class Serving(Deployable):
 
     @usual_floats
     def server(self, *, keys: bytes | None = None) -> Any:
-        """A server of the plan, which cannot decrypt. Elsewhere: `hesc.protocols.ways.read_server`.
+        """A server of the plan, which cannot decrypt. Elsewhere: `registry.read_server`.
 
         Args:
             keys: where the plan needs them, the client's `public_keys()`: to hide weights, or to
@@ -261,7 +257,7 @@ class Serving(Deployable):
 
     @usual_floats
     def owner(self) -> Any:
-        """The model's owner under `setting="outsourced"`, who encrypts it: a `ModelOwner`.
+        """The model's owner under `setting="outsourced"`, who encrypts it: an `OutsourcedOwner`.
 
         Raises:
             ParameterError: there is no plan, or its server has the model in the clear.

@@ -29,18 +29,12 @@ class Concluding:
         def link(self) -> str:
             """One of `LINKS`."""
 
-        @property
-        def transformer(self) -> bool:
-            """Whether outputs are transformed samples."""
-
     def scores(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Rows of outputs in scikit-learn's form: a row where a model has one output."""
         return raw[:, 0] if raw.shape[1] == 1 else raw
 
     def predictions(self, scores: NDArray[np.float64]) -> NDArray[Any]:
-        """Classes by the highest score, or numbers: scores, of a transformer always in rows."""
-        if self.transformer and scores.ndim == 1:
-            return scores[:, None]
+        """Classes by the highest score, or the scores of a regressor themselves."""
         return predictions(self.classes, scores)
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:

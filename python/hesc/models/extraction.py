@@ -248,14 +248,11 @@ def _elsewhere(part: Any, taken: tuple[type, ...]) -> str | None:
     return None
 
 
-def form_of(
-    estimator: Any, *, exact: bool = False
-) -> tuple[list[Transform], Linear | TreeEnsemble]:
+def form_of(estimator: Any) -> tuple[list[Transform], Linear | TreeEnsemble]:
     """What a client computes of its features, and a linear model or trees of the result.
 
     Args:
         estimator: fitted.
-        exact: of trees, as `TreeEnsemble.from_sklearn` has it.
 
     Raises:
         ParameterError: trees or transforms that are not computed here.
@@ -267,7 +264,7 @@ def form_of(
     final = parts_of(estimator)[-1]
     given = getattr(final, "described", None)
     if given is None:
-        return steps, TreeEnsemble.from_sklearn(final, exact=exact)
+        return steps, TreeEnsemble.from_sklearn(final)
     return steps, given.model
 
 

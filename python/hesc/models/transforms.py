@@ -285,6 +285,11 @@ def limits(steps: list[Transform]) -> tuple[float, float] | None:
     return (0.0, 1.0) if steps and isinstance(steps[-1], Bins) else None
 
 
+def width(steps: list[Transform], inputs: int) -> int:
+    """How many features come out of steps that take so many."""
+    return steps[-1].widths[1] if steps else inputs
+
+
 def described(steps: list[Transform]) -> list[dict[str, Any]]:
     """Steps for a document.
 

@@ -10,7 +10,7 @@ double that sends every double the same way (`double_thresholds`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -42,8 +42,8 @@ class TreeEnsemble:
     Raises:
         ShapeError: arrays of lengths that do not go together.
         ParameterError: children before their parents or of two, nodes that no tree has.
-        OutOfRangeError: thresholds or values that are not finite, a divisor that is not above
-            zero, features beyond `inputs`.
+        OutOfRangeError: thresholds or values that are not finite, features beyond
+            `inputs`.
 
     """
 
@@ -63,8 +63,6 @@ class TreeEnsemble:
     """A row of outputs for each node; zeros where it is no leaf."""
     offset: Array
     """What all leaves are added to, one number for each output."""
-    divisor: float = 1.0
-    """What sums are divided by."""
 
     def __post_init__(self) -> None:
         nodes = len(self.features)
@@ -76,8 +74,6 @@ class TreeEnsemble:
         numbers = (self.thresholds, self.values, self.offset)
         if not all(np.isfinite(part).all() for part in numbers):
             raise OutOfRangeError("thresholds and values of trees are finite numbers")
-        if not 0 < self.divisor < np.inf:
-            raise OutOfRangeError("sums of trees are divided by a number above zero")
         inside = self.features >= 0
         if ((self.features < -1) | (self.features >= self.inputs)).any():
             raise OutOfRangeError(f"a tree compares a feature beyond the {self.inputs} there are")
@@ -135,7 +131,7 @@ class TreeEnsemble:
             # One after the other: sums in another order have other last bits.
             for leaves in self._reached(rows).T:
                 total += self.values[leaves]
-            found[first : first + turn] = total / self.divisor
+            found[first : first + turn] = total
         return found
 
     def _reached(self, x: Array) -> Places:
@@ -152,20 +148,16 @@ class TreeEnsemble:
         return nodes
 
     @classmethod
-    def from_sklearn(cls, model: Any, *, exact: bool = False) -> TreeEnsemble:
+    def from_sklearn(cls, model: Any) -> TreeEnsemble:
         """The trees of a fitted model of scikit-learn.
 
         Scores are those of `PrivateClassifier`: of two classes one output, which is above zero
         where the second one is predicted. Of DecisionTree, RandomForest and ExtraTrees classifiers
         they are probabilities, of two classes the second one's less 1/2; of boosted classifiers
-        `decision_function`; of regressors predictions.
+        `decision_function`; of regressors predictions. Sums of votes that tie are equal.
 
         Args:
             model: one of `FAMILIES`, by exact class.
-            exact: whether scores are scikit-learn's to the last bit (where it adds trees up in one
-                thread), and so are classes where votes tie but for roundings; of trees and
-                forests of two classes there are then two outputs, the shares of both. Otherwise
-                sums that tie are equal, and nothing is left to divide by.
 
         Raises:
             ParameterError: another class, several targets, categorical features, a boosted
@@ -187,22 +179,20 @@ class TreeEnsemble:
         if name.startswith("Hist"):
             return cls._histograms(model)
         if name.startswith("Gradient"):
-            return cls._boosted(model, exact=exact)
+            return cls._boosted(model)
         if name.startswith("Ada"):
-            found = cls._voting(model)
-            return found if exact else _divided(found, found.values / found.divisor)
+            return cls._voting(model)
         trees = [model] if name.startswith("Decision") else model.estimators_
-        grown = [_grown(tree.tree_, tree.tree_.value[:, 0, :]) for tree in trees]
-        offset = np.zeros(grown[0].values.shape[1])
-        found = cls._joined(model.n_features_in_, grown, offset, divisor=len(trees))
-        if exact:
-            return found
         shares = name.endswith("Classifier")
-        values = _tied(found.values, len(trees)) if shares else found.values / len(trees)
-        return _divided(found, values)
+        grown = []
+        for tree in trees:
+            given = tree.tree_.value[:, 0, :]
+            values = _tied(given, len(trees)) if shares else given / len(trees)
+            grown.append(_grown(tree.tree_, values))
+        return cls._joined(model.n_features_in_, grown, np.zeros(grown[0].values.shape[1]))
 
     @classmethod
-    def _boosted(cls, model: Any, *, exact: bool) -> TreeEnsemble:
+    def _boosted(cls, model: Any) -> TreeEnsemble:
         if model.init is not None and model.init != "zero":
             raise ParameterError(
                 "this boosted model begins with an estimator of its own; fit it with init=None"
@@ -218,9 +208,6 @@ class TreeEnsemble:
                 values = np.zeros((tree.node_count, outputs))
                 values[:, output] = model.learning_rate * tree.value[:, 0, 0]
                 grown.append(_grown(tree, values))
-        if exact and len(getattr(model, "classes_", ())) == 2:
-            # Of a score of zero it takes the second class. No other score is changed by this.
-            grown.append(_leaf(np.array([[np.finfo(np.float64).smallest_subnormal]])))
         return cls._joined(model.n_features_in_, grown, offset)
 
     @classmethod
@@ -233,19 +220,14 @@ class TreeEnsemble:
                 "this AdaBoostClassifier boosts other models than trees; give it "
                 "estimator=DecisionTreeClassifier(max_depth=1)"
             )
-        classes = len(model.classes_)
+        classes, total = len(model.classes_), model.estimator_weights_.sum()
         grown = []
         for tree, weight in zip(model.estimators_, model.estimator_weights_, strict=False):
             named = tree.classes_[tree.tree_.value[:, 0, :].argmax(axis=1)]
             votes = np.where(named[:, None] == model.classes_, 1.0, -1 / (classes - 1))
             votes = votes[:, 1:] - votes[:, :1] if classes == 2 else votes
-            grown.append(_grown(tree.tree_, weight * votes))
-        return cls._joined(
-            model.n_features_in_,
-            grown,
-            np.zeros(1 if classes == 2 else classes),
-            divisor=model.estimator_weights_.sum(),
-        )
+            grown.append(_grown(tree.tree_, weight * votes / total))
+        return cls._joined(model.n_features_in_, grown, np.zeros(1 if classes == 2 else classes))
 
     @classmethod
     def _histograms(cls, model: Any) -> TreeEnsemble:
@@ -280,9 +262,7 @@ class TreeEnsemble:
         return cls._joined(model.n_features_in_, grown, offset)
 
     @classmethod
-    def _joined(
-        cls, inputs: int, grown: list[_Grown], offset: Array, *, divisor: float = 1.0
-    ) -> TreeEnsemble:
+    def _joined(cls, inputs: int, grown: list[_Grown], offset: Array) -> TreeEnsemble:
         roots = np.cumsum([0, *(len(tree.features) for tree in grown[:-1])]).astype(np.int64)
         features = np.concatenate([tree.features for tree in grown])
         leaf = features < 0
@@ -300,7 +280,6 @@ class TreeEnsemble:
             moved([tree.right for tree in grown]),
             np.where(leaf[:, None], np.concatenate([tree.values for tree in grown]), 0.0),
             offset,
-            float(divisor),
         )
 
 
@@ -358,11 +337,6 @@ def _tied(shares: Array, trees: int) -> Array:
     return found
 
 
-def _divided(trees: TreeEnsemble, values: Array) -> TreeEnsemble:
-    """The same trees with values that are divided already, and no offset."""
-    return replace(trees, values=values, offset=np.zeros(values.shape[1]), divisor=1.0)
-
-
 class _Grown:
     """A tree whose nodes are numbered from its root on."""
 
@@ -374,12 +348,6 @@ class _Grown:
         self.left = left
         self.right = right
         self.values = values
-
-
-def _leaf(values: Array) -> _Grown:
-    """A tree that says the same of all samples."""
-    nowhere = np.array([-1])
-    return _Grown(nowhere, np.zeros(1), nowhere, nowhere, values)
 
 
 def _grown(tree: Any, values: Array) -> _Grown:

@@ -68,7 +68,6 @@ def table(
     probabilities: bool,
     agreement: float | None,
     fidelity: Fidelity | None,
-    transformer: bool,
     copy: Copy | None = None,
 ) -> Disclosure:
     """Roles, disclosure, error and bytes of a plan, a line for each.
@@ -82,13 +81,11 @@ def table(
         probabilities: whether they follow from the scores.
         agreement: the share of rows that keeps its class.
         fidelity: how near what is computed comes to the model that was fitted.
-        transformer: whether outputs are transformed samples.
         copy: of a plan that hides weights, what its answers give away.
 
     """
     outputs, features = ring.shape
-    score = "transformed number" if transformer else "score"
-    each = f"a {score}" if outputs == 1 else f"{outputs} {score}s"
+    each = "a score" if outputs == 1 else f"{outputs} scores"
     sees = f"sees its samples, {each} for each"
     if classes is not None:
         sees += ", and its class" + (" and probabilities" if probabilities else "")
@@ -102,7 +99,7 @@ def table(
         "queries": f"{features + 1} samples with their scores give a linear model away, whatever "
         "encrypts them",
         "error": f"{ring.error:.3g}, the root mean square of a score's error, at most, in units of "
-        f"{units(classes, transformer=transformer)}: over servers, which round their weights once; "
+        f"{units(classes)}: over servers, which round their weights once; "
         f"of one of them {ring.deployment_error:.3g} at most, with 99 % probability",
     }
     if copy is not None:
@@ -121,7 +118,7 @@ def table(
         f"N = {ring.params.ring_degree}, {secure(ring.params.assurance)}; a score decrypts "
         "wrongly with a probability below 2^-128"
     )
-    what = model_kind(classes, transformer=transformer)
+    what = model_kind(classes)
     return Disclosure(f"Private {what}: {features} encrypted features, {each} a sample", rows)
 
 
@@ -137,10 +134,8 @@ def model_kind(classes: int | None, *, transformer: bool = False) -> str:
     return "transformer" if transformer else "regressor"
 
 
-def units(classes: int | None, *, transformer: bool = False) -> str:
+def units(classes: int | None) -> str:
     """What errors of scores are counted in."""
-    if transformer:
-        return "the transformed numbers"
     return "the target" if classes is None else "scores (decision_function)"
 
 

@@ -13,7 +13,8 @@ from hesc.ring_products.plans import Sizes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.protocols.ways import Client, Server
+    from hesc.protocols.client import Client
+    from hesc.protocols.server import Server
 
 
 SAMPLE: Final = 256
@@ -39,8 +40,8 @@ class Measured(NamedTuple):
 
 
 def measure(
-    client: Client,
-    server: Server,
+    client: Client[Any],
+    server: Server[Any],
     rows: NDArray[np.float64],
     scores: NDArray[np.float64],
     predictions: NDArray[Any],
@@ -70,7 +71,7 @@ def measure(
         encrypted = time.perf_counter()
         answer = server.answer(query)
         answered = time.perf_counter()
-        found.append(client.decrypt(answer, samples=len(some)))
+        found.append(client.decrypt(answer, query=query))
         decrypted = time.perf_counter()
         seconds["encrypt"] += encrypted - start
         seconds["evaluate"] += answered - encrypted

@@ -47,6 +47,7 @@ NAME_BYTES: Final = 16
 LARGEST: Final = 1 << 30
 """Bytes of a message, at most."""
 _NOTHING: Final = bytes(NAME_BYTES)
+_DAMAGED: Final = "the file is damaged or cut off; get it again"
 _MOST_PARTS: Final = (1 << 16) - 1
 _MOST_SAMPLES: Final = (1 << 32) - 1
 
@@ -138,12 +139,7 @@ class Message(NamedTuple):
         """
         if not isinstance(data, bytes) or len(data) > LARGEST:
             raise WireError(f"{kind.description} is bytes, up to {LARGEST} of them")
-        found = _checked_head(data, kind)
-        if found.plan != plan[:NAME_BYTES]:
-            raise WireError(
-                f"this {kind.description.partition(' ')[2]} is of another plan; give both sides "
-                f"the same one"
-            )
+        found = _checked_head(data, kind, plan)
         view = memoryview(data)
         check = crc32(view[HEAD_BYTES:], crc32(view[: _HEAD.size]))
         if check != _SUM.unpack_from(data, _HEAD.size)[0]:
@@ -165,11 +161,11 @@ class _Head(NamedTuple):
     part_count: int
 
 
-def _checked_head(data: bytes, kind: Kind) -> _Head:
-    """The head of a message that is of one kind.
+def _checked_head(data: bytes, kind: Kind, of: bytes) -> _Head:
+    """The head of a message that is of one kind and of the plan of this digest.
 
     Raises:
-        WireError: no message, another version or kind.
+        WireError: no message, another version, kind or plan.
 
     """
     if len(data) < HEAD_BYTES or data[:4] != _MAGIC:
@@ -182,6 +178,11 @@ def _checked_head(data: bytes, kind: Kind) -> _Head:
         raise WireError(
             f"this message is {known}, where {kind.description} belongs; check the order of the "
             f"files"
+        )
+    if plan != of[:NAME_BYTES]:
+        raise WireError(
+            f"this {kind.description.partition(' ')[2]} is of another plan; give both sides the "
+            f"same one"
         )
     return _Head(plan, query, samples, count)
 
@@ -208,6 +209,12 @@ def name_of(query: bytes) -> bytes:
     Ciphertexts are random: no two queries have one name, and it tells nothing of samples.
     """
     return sha256(query).digest()[:NAME_BYTES]
+
+
+def query_of(answer: bytes) -> bytes:
+    """Name of the query that an answer is to, which `read_messages` or `from_bytes` took."""
+    name: bytes = _HEAD.unpack_from(answer)[4]
+    return name
 
 
 def message_size(parts: Sequence[int] | Iterator[int]) -> int:
@@ -264,11 +271,15 @@ def read_messages(
 def _messages(file: IO[bytes], kind: Kind, plan: bytes, longest: int) -> Iterator[bytes]:
     count = 0
     while True:
-        head = _exactly(file, HEAD_BYTES)
+        head = file.read(HEAD_BYTES)
+        if head[: len(_MAGIC)] != _MAGIC and not count:
+            raise WireError(f"this is no file of hesc, where one of {kind.description} belongs")
+        if len(head) < HEAD_BYTES:
+            raise WireError(_DAMAGED)
         if head[:4] == _MAGIC and head[5] == Kind.END:
             break
         pieces, total = [head], HEAD_BYTES
-        for _ in range(_checked_head(head, kind).part_count):
+        for _ in range(_checked_head(head, kind, plan).part_count):
             length = _exactly(file, PART_BYTES)
             (size,) = _LENGTH.unpack(length)
             total += PART_BYTES + size
@@ -292,7 +303,7 @@ def _messages(file: IO[bytes], kind: Kind, plan: bytes, longest: int) -> Iterato
 def _exactly(file: IO[bytes], length: int) -> bytes:
     data = file.read(length)
     if len(data) < length:
-        raise WireError("the file is damaged or cut off; get it again")
+        raise WireError(_DAMAGED)
     return data
 
 

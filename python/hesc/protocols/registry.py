@@ -14,6 +14,8 @@ from hesc._native import ParameterError, WireError
 from hesc._support import documents
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from hesc.protocols.client import Client
     from hesc.protocols.plan import Plan
     from hesc.protocols.server import Server
@@ -140,6 +142,23 @@ def client_of(plan: Plan, *, secret: Any = None, keys: bytes | None = None) -> C
     """
     found: Client[Any] = protocol_of(plan).loaded("client")(plan, secret=secret, keys=keys)
     return found
+
+
+def load_secret(plan: Plan, path: str | PathLike[str], passphrase: str | None = None) -> Any:
+    """A client's key from the file that `client.secret.save` wrote.
+
+    Raises:
+        DecryptionError: the passphrase is wrong, missing or one too many.
+        ParameterError, WireError: the key of another set, or no key.
+        PermissionError: others than the file's owner may read or write it.
+
+    """
+    from hesc.params import LeveledParams
+    from hesc.secret import LeveledSecretKey, load_secret_key
+
+    params = plan.params
+    load = LeveledSecretKey.load if isinstance(params, LeveledParams) else load_secret_key
+    return load(params, path, passphrase=passphrase)
 
 
 def server_takes_keys(plan: Plan) -> bool:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.samples import Clipped
-    from hesc.protocols import ways
+    from hesc.protocols.client import Client
+    from hesc.protocols.server import Server
 
     Progress = bool | Callable[[int, int], object]
 
@@ -56,9 +57,9 @@ def _warn_of_long_runs(plan: Any, samples: int) -> None:
 
 
 class Session:
-    """A client and a server of one plan, of any way, whose keys stay."""
+    """A client and a server of one plan, of any protocol, whose keys stay."""
 
-    def __init__(self, client: Any, server: ways.Server) -> None:
+    def __init__(self, client: Client[Any], server: Server[Any]) -> None:
         self._client, self._server = client, server
 
     def run(self, samples: NDArray[np.float64], *, clip: bool, progress: Progress) -> Any:
@@ -73,7 +74,7 @@ class Session:
                 rows = ready.features[first : first + plan.rows]
                 query = self._client.encrypted(rows)
                 answer = self._server.answer(query)
-                found.append(self._client.decrypt(answer, samples=len(rows)))
+                found.append(self._client.decrypt(answer, query=query))
                 up, down = up + len(query), down + len(answer)
                 bar.show(first + len(rows), len(samples))
         return self._together(found, Sizes(up, down), ready)

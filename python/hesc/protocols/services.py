@@ -38,7 +38,8 @@ _SETTINGS: Final = {
     "outsourced": "linear models and trees in bins have encrypted weights, in PrivateClassifier, "
     "PrivateRegressor and PrivateTransformer; for encrypted networks see hesc.streams.networks, "
     "for encrypted records of the client's own hesc.codes.EncryptedGallery",
-    "one_side_clear": "PrivateClassifier and PrivateRegressor compute such models",
+    "one_side_clear": "a model that is nobody's secret is given to the client, who computes by "
+    "itself; nothing is encrypted",
     "many_parties": "linear models and trees in bins are served on features of several owners, in "
     "PrivateClassifier, PrivateRegressor and PrivateTransformer; hesc.logarithms multiplies what "
     "several owners encrypt, hesc.protocols.linkage matches records of two",

@@ -1,21 +1,21 @@
-"""Weights in the clear as parts of a document, beside the plan that they are for."""
+"""Weights in the clear, as servers and owners of linear models hold them."""
 
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from hesc._native import ShapeError, WireError
-from hesc._support import documents
+from hesc._native import ShapeError
+from hesc.protocols import wire
 from hesc.ring_products.plans import spread, weight_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-FIELDS: Final = frozenset({"weights", "intercepts"})
-"""Names of the parts."""
+FIELDS: Final = {"weights": wire.array(2), "intercepts": wire.array(1)}
+"""Fields of `Weights` in a document, beside the plan that they are for."""
 
 
 class Weights(NamedTuple):
@@ -52,29 +52,3 @@ class Weights(NamedTuple):
             # Less than nothing is nothing.
             digest.update(np.ascontiguousarray(numbers + 0.0, dtype="<f8").tobytes())
         return digest.digest()
-
-    def described(self) -> dict[str, Any]:
-        """For a document."""
-        return {
-            "weights": documents.packed(self.weights),
-            "intercepts": documents.packed(self.intercepts),
-        }
-
-
-def read(given: dict[str, Any], shape: tuple[int, int], what: str) -> Weights:
-    """Weights from a document.
-
-    Args:
-        given: its fields, `FIELDS` among them.
-        shape: outputs and features, as the plan says.
-        what: whose they are.
-
-    Raises:
-        WireError: damaged numbers, or another shape.
-
-    """
-    weights = documents.unpacked(given["weights"], 2, "weights")
-    intercepts = documents.unpacked(given["intercepts"], 1, "intercepts")
-    if weights.shape != shape or intercepts.shape != (shape[0],):
-        raise WireError(f"the weights of a {what} have another shape than its plan says")
-    return Weights(np.ascontiguousarray(weights), intercepts)

@@ -155,7 +155,7 @@ class ClassPlan(Disclosing):
         return Sizes(queries * self.costs["up"], queries * self.costs["down"])
 
     def prepared(self, given: ArrayLike, *, clip: bool = False) -> Clipped:
-        """Samples as they are quantised: as `PrivatePlan.prepared`."""
+        """Samples as they are quantised: as `LinearPlan.prepared`."""
         return samples.prepared(
             given,
             inputs=self.inputs,

@@ -9,9 +9,9 @@ from hesc.models import extraction, scorecards, transforms
 from hesc.models.known import Known
 from hesc.protocols.ledger import Count
 from hesc.protocols.linear import planning
-from hesc.protocols.linear.plan import PrivatePlan
+from hesc.protocols.linear.plan import LinearPlan
 from hesc.protocols.linear.runs import simulate
-from hesc.protocols.linear.server import Server
+from hesc.protocols.linear.server import LinearServer
 from hesc.protocols.services import Asked, Service, check_concluded
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 
-class ScoreService(Service):
+class LinearBackend(Service):
     """Weights at the server, scores for the client."""
 
     takes: ClassVar[frozenset[str]] = frozenset(
@@ -37,7 +37,7 @@ class ScoreService(Service):
         "stay; of trees in bins min_fidelity= is the least share of them",
     }
 
-    _kind: ClassVar[type[PrivatePlan]] = PrivatePlan
+    _kind: ClassVar[type[LinearPlan]] = LinearPlan
 
     def __init__(self, plan: Any, asked: Asked, linear: Linear) -> None:
         super().__init__(plan, asked)
@@ -46,7 +46,7 @@ class ScoreService(Service):
         self._known = Known(asked.estimator, asked.rows, asked.clear)
 
     @classmethod
-    def make(cls, asked: Asked) -> ScoreService:
+    def make(cls, asked: Asked) -> LinearBackend:
         """Plans weights: see `hesc.protocols.linear.planning.make`."""
         wishes = asked.wishes
         linear, fidelity = form_of(asked)
@@ -63,11 +63,8 @@ class ScoreService(Service):
             under=cls._under(wishes),
             kind=cls._kind,
             fidelity=fidelity,
-            transformer=asked.transformer,
         )
-        if not asked.transformer:
-            # Transformed samples are all there is, and planning compares them.
-            check_concluded(plan, asked)
+        check_concluded(plan, asked)
         return cls(plan, asked, linear)
 
     @classmethod
@@ -81,7 +78,7 @@ class ScoreService(Service):
 
     def server(self, *, keys: bytes | None = None) -> Any:
         """A server, which cannot decrypt; where weights are hidden, of one client's keys."""
-        return Server(self.plan, self.linear.weights, self.linear.intercepts, keys=keys)
+        return LinearServer(self.plan, self.linear.weights, self.linear.intercepts, keys=keys)
 
     def simulated(
         self, rows: Array, *, clip: bool, random_state: int | None, progress: Progress

@@ -1,63 +1,40 @@
-"""The client of a private model: it encrypts samples and reads scores."""
+"""The client of a linear model: it encrypts samples and reads scores."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from hesc._support.inputs import of_kind
+from hesc._support.inputs import as_many
 from hesc.models.samples import Result
-from hesc.protocols.holding import ScoreReader
-from hesc.protocols.linear.plan import PrivatePlan
-from hesc.secret import LeveledSecretKey, leveled_keygen
+from hesc.protocols.client import Client
+from hesc.protocols.linear.plan import LinearPlan
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     import numpy as np
     from numpy.typing import NDArray
 
+    from hesc.secret import LeveledSecretKey
 
-class Client(ScoreReader[Result]):
-    """A plan and a secret key. Not printed with it, copied or pickled; needs no scikit-learn.
 
-    Args:
-        plan: what the model's owner sent, see `PrivatePlan.from_bytes`. Print it before you use it.
-        secret: a key of the plan's parameters that was kept (`LeveledSecretKey.load`); without it a
-            new pair is made.
+class LinearClient(Client[Result]):
+    """Encrypts samples for a server that scores them, and reads the scores."""
 
-    """
-
-    plan: PrivatePlan
+    plan_type: ClassVar[type[LinearPlan]] = LinearPlan
+    plan: LinearPlan
     secret: LeveledSecretKey
 
-    def __init__(self, plan: PrivatePlan, *, secret: LeveledSecretKey | None = None) -> None:
-        self.plan = of_kind(plan, "plan", PrivatePlan, "PrivatePlan.from_bytes reads one")
-        if secret is None:
-            self.secret, keys = leveled_keygen(plan.ring.params, products=False)
-            self._public: bytes | None = keys.to_bytes()
-        else:
-            self.secret = of_kind(secret, "secret", LeveledSecretKey, "hesc.leveled_keygen's first")
-            self._public = None
+    def encrypt_parts(self, features: NDArray[np.float64]) -> list[bytes]:
+        """One query of the ring product."""
+        return [self.secret.encrypt_features(self.plan.ring, features)]
 
-    def _public_form(self) -> bytes | None:
-        return self._public
+    def decrypt_parts(self, parts: tuple[bytes, ...], samples: int) -> Result:
+        """Scores of an answer, and what follows from them.
 
-    def _encrypted(self, features: NDArray[np.float64]) -> bytes:
-        return self.secret.encrypt_features(self.plan.ring, features)
+        Raises:
+            WireError, ParameterError, KeyMismatchError, DecryptionError: as `decrypt`.
 
-    def _decrypted(self, answer: bytes) -> Result:
-        found = self.secret.decrypt_scores(self.plan.ring, answer)
+        """
+        found = self.secret.decrypt_scores(self.plan.ring, parts[0])
+        as_many(len(found.values), samples)
         scores = self.plan.scores(found.values)
         return Result(self.plan.predictions(scores), scores, found.error)
-
-
-def load_secret(
-    plan: PrivatePlan, path: str | PathLike[str], *, passphrase: str | None = None
-) -> LeveledSecretKey:
-    """The key of a client of this plan, from the file that `client.secret.save` wrote.
-
-    Raises:
-        DecryptionError, ParameterError, WireError, PermissionError: as `LeveledSecretKey.load`.
-
-    """
-    return LeveledSecretKey.load(plan.ring.params, path, passphrase=passphrase)

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
 from hesc._native import WireError
-from hesc._support import documents
 from hesc._support.inputs import whole
+from hesc.models import transforms
 from hesc.models.conclusions import Concluding
-from hesc.models.samples import Clipped, prepared
-from hesc.protocols.disclosure import Disclosing, Disclosure, table
-from hesc.protocols.linear import fields as linear_fields
-from hesc.ring_products.plans import Plan, Sizes
+from hesc.protocols import labels, wire
+from hesc.protocols.disclosure import Disclosure, table
+from hesc.protocols.message import message_size
+from hesc.protocols.plan import Plan
+from hesc.ring_products.plans import Plan as RingPlan
+from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from hesc.models.fidelity import Fidelity
     from hesc.models.transforms import Transform
+    from hesc.params.vectors import LeveledParams
     from hesc.protocols.copies import Copy
 
 _CIPHERTEXTS: Final = 64
@@ -28,37 +31,68 @@ _CIPHERTEXTS: Final = 64
 
 
 @dataclass(frozen=True, eq=False)
-class PrivatePlan(Disclosing, Concluding):
+class LinearPlan(Plan, Concluding):
     """Public, and the same on both sides: ranges, transforms, names, and the ring product's plan.
 
     `PrivateClassifier.plan` and `PrivateRegressor.plan` make one; print it to read who holds and
     learns what. Its wire form is what a client is given.
     """
 
-    encrypts_publicly: ClassVar[bool] = False
-    kind: ClassVar[str] = "plan"
-    """The kind of the plan's document."""
-    ring: Plan
-    """Sizes and scales."""
-    steps: list[Transform]
-    """What the client does with features before it encrypts them."""
-    inputs: int
-    """Features of a sample before that."""
-    names: list[str]
+    protocol: ClassVar[str] = "linear"
+    inputs: int = field(metadata=wire.INPUTS)
+    """Features of a sample before the client's transforms."""
+    names: list[str] = field(metadata=wire.NAMES)
     """Names of the features, or none."""
-    classes: NDArray[Any] | None
+    steps: list[Transform] = field(metadata=wire.STEPS)
+    """What the client does with features before it encrypts them."""
+    ring: RingPlan = field(metadata=wire.encoded(RingPlan.to_bytes, RingPlan.from_bytes))
+    """Sizes and scales."""
+    classes: NDArray[Any] | None = field(metadata=wire.SCORED_CLASSES)
     """A classifier's classes; None of regressors."""
-    link: str
+    link: str = field(metadata=wire.LINK)
     """One of `LINKS`."""
+    fidelity: Fidelity | None = field(metadata=wire.FIDELITY)
+    """Where what is computed is not the model that was fitted: how near it comes."""
     agreement: float | None = None
     """The least share of rows that is expected to keep its class; only a classifier's maker knows
     it."""
-    fidelity: Fidelity | None = None
-    """Where what is computed is not the model that was fitted: how near it comes."""
-    transformer: bool = False
-    """Whether outputs are transformed samples."""
     copy: Copy | None = None
     """How good a copy the answers give of hidden weights; only the plan's maker knows it."""
+
+    def check(self) -> None:
+        """Refuses sizes of another protocol, and transforms or classes of other numbers.
+
+        Raises:
+            WireError: naming which.
+
+        """
+        self.check_ring()
+        check_shape(self, self.ring.shape)
+
+    def check_ring(self) -> None:
+        """Refuses sizes of another protocol.
+
+        Raises:
+            WireError: naming it.
+
+        """
+        if self.ring.encrypted_under is not None:
+            raise WireError("a plan of hesc.ml for weights in the clear has encrypted ones")
+
+    @property
+    def params(self) -> LeveledParams:
+        """The parameter set of the client's keys."""
+        return self.ring.params
+
+    @property
+    def key_options(self) -> dict[str, Any]:
+        """Options of key generation: nothing is relinearised."""
+        return {"products": False}
+
+    @property
+    def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The least and the greatest value of each encrypted feature."""
+        return self.ring.ranges
 
     @property
     def error(self) -> float:
@@ -95,29 +129,8 @@ class PrivatePlan(Disclosing, Concluding):
         full, rest = divmod(whole(samples, "samples", 0), self.rows)
         parts = [(full, self.rows)] * (full > 0) + [(1, rest)] * (rest > 0)
         found = [(times, self.ring.sizes(count)) for times, count in parts]
-        return Sizes(sum(t * s.up for t, s in found), sum(t * s.down for t, s in found))
-
-    def prepared(self, samples: ArrayLike, *, clip: bool = False) -> Clipped:
-        """Samples as they are encrypted.
-
-        Args:
-            samples: a row of features for each, as the model's owner has them; the columns of a
-                DataFrame have the plan's names.
-            clip: bring values beyond the ranges to their ends instead of refusing them.
-
-        Raises:
-            OutOfRangeError: a value beyond its range, or one that is no number.
-            ShapeError: rows of another length, columns of other names.
-
-        """
-        return prepared(
-            samples,
-            inputs=self.inputs,
-            names=self.names,
-            steps=self.steps,
-            ranges=self.ring.ranges,
-            clip=clip,
-        )
+        up = sum(times * message_size([size.up]) for times, size in found)
+        return Sizes(up, sum(times * message_size([size.down]) for times, size in found))
 
     def errors_of(
         self, weights: NDArray[np.float64], features: NDArray[np.float64]
@@ -148,40 +161,26 @@ class PrivatePlan(Disclosing, Concluding):
             probabilities=self.link != "none",
             agreement=self.agreement,
             fidelity=self.fidelity,
-            transformer=self.transformer,
             copy=self.copy,
         )
 
     def __repr__(self) -> str:
-        what = "transformer" if self.transformer else "regressor"
-        what = what if self.classes is None else f"{len(self.classes)} classes"
+        what = "regressor" if self.classes is None else f"{len(self.classes)} classes"
         return f"<hesc.ml.{type(self).__name__}: {what}, {self.ring!r}>"
 
-    def to_bytes(self) -> bytes:
-        """The wire form, for a client."""
-        ring = {"ring": documents.base64_of(self.ring.to_bytes())}
-        return documents.write(self.kind, ring | linear_fields.described(self))
 
-    @classmethod
-    def _check_ring(cls, ring: Plan) -> None:
-        """Refuses sizes of another setting.
+def check_shape(plan: Plan, shape: tuple[int, int]) -> None:
+    """Refuses transforms or classes that do not fit what is encrypted.
 
-        Raises:
-            WireError: naming it.
+    Args:
+        plan: of linear scores.
+        shape: scores of a sample, and features after the transforms.
 
-        """
-        if ring.encrypted_under is not None:
-            raise WireError("a plan of hesc.ml for weights in the clear has encrypted ones")
+    Raises:
+        WireError: naming which.
 
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """A plan from its wire form.
-
-        Raises:
-            WireError: damaged bytes, or another object's.
-
-        """
-        given = documents.read(data, cls.kind, {"ring", *linear_fields.FIELDS})
-        ring = Plan.from_bytes(documents.bytes_of(given["ring"], "the ring product of a plan"))
-        cls._check_ring(ring)
-        return cls(ring, **linear_fields.read(given, ring.shape))
+    """
+    outputs, features = shape
+    if transforms.width(plan.steps, plan.inputs) != features:
+        raise WireError("the transforms of a plan give another number of features than it has")
+    labels.check_scores(plan.classes, outputs)

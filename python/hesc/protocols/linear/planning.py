@@ -15,7 +15,7 @@ from hesc.models import transforms
 from hesc.models.agreement import kept, typical_of
 from hesc.models.samples import are_ranges, spread_out
 from hesc.protocols.copies import Copies
-from hesc.protocols.linear.plan import PrivatePlan
+from hesc.protocols.linear.plan import LinearPlan
 from hesc.ring_products.plans import Bounds, Plan, spread
 
 if TYPE_CHECKING:
@@ -48,10 +48,9 @@ def make(
     answers: int | None,
     ranges: tuple[ArrayLike, ArrayLike] | None,
     under: str | None = None,
-    kind: type[PrivatePlan] = PrivatePlan,
+    kind: type[LinearPlan] = LinearPlan,
     fidelity: Fidelity | None = None,
-    transformer: bool = False,
-) -> PrivatePlan:
+) -> LinearPlan:
     """The plan of a linear form.
 
     Args:
@@ -72,7 +71,6 @@ def make(
             for weights that the server has in the clear.
         kind: of the plan, as that says.
         fidelity: how near the linear form comes to the scores, if it does not give them.
-        transformer: whether outputs are transformed samples.
 
     Raises:
         ParameterError: forms that disagree, wishes that cannot be.
@@ -86,7 +84,6 @@ def make(
         ranges=ranges,
         max_error=max_error,
         margins=classes is not None,
-        transformer=transformer,
         fidelity=fidelity,
     )
     classifies = classes is not None
@@ -95,14 +92,13 @@ def make(
     )
     ring = _ring(model, low, high, error, answers=answers, under=under)
     plan = kind(
-        ring,
-        model.steps,
-        x.shape[1],
-        names,
-        classes,
-        model.link,
+        inputs=x.shape[1],
+        names=names,
+        steps=model.steps,
+        ring=ring,
+        classes=classes,
+        link=model.link,
         fidelity=fidelity,
-        transformer=transformer,
         copy=copy,
     )
     if classes is None:
@@ -136,7 +132,6 @@ def grounds(
     ranges: tuple[ArrayLike, ArrayLike] | None,
     max_error: float | None,
     margins: bool,
-    transformer: bool,
     fidelity: Fidelity | None,
 ) -> Grounds:
     """Ranges and error of a plan, and whether the linear form gives the model's scores.
@@ -148,7 +143,6 @@ def grounds(
         ranges: as `make` takes them.
         max_error: as `make` takes it.
         margins: whether errors are taken from margins between classes.
-        transformer: whether outputs are transformed samples.
         fidelity: how near the linear form comes to the scores, if it does not give them.
 
     Raises:
@@ -165,7 +159,7 @@ def grounds(
             "no feature varies in the rows given, so that no ranges follow from them: give the "
             "rows that the model was trained on, or ranges="
         )
-    error = _error(clear, max_error, margins=margins, transformer=transformer)
+    error = _error(clear, max_error, margins=margins)
     _check_cancelling(model, low, high, error)
     found = features @ model.weights.T + model.intercepts
     apart = np.abs(found - clear).max()
@@ -324,13 +318,13 @@ def warn_of_narrow(features: Array, low: Array, high: Array) -> None:
         )
 
 
-def _error(clear: Array, max_error: float | None, *, margins: bool, transformer: bool) -> float:
+def _error(clear: Array, max_error: float | None, *, margins: bool) -> float:
     if max_error is not None:
         error = real_array(max_error, "max_error")
         if error.shape or isinstance(max_error, bool) or not 0 < error < np.inf:
             raise ParameterError("max_error is a number above zero, in units of the scores")
         return float(error)
-    beside = typical_of(clear, margins=margins, together=transformer)
+    beside = typical_of(clear, margins=margins)
     # A power of two, so that it says little of the data.
     return float(2.0 ** np.floor(np.log2(beside / 100)))
 

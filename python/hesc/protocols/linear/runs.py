@@ -13,7 +13,7 @@ from hesc.protocols.runs import Run
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.protocols.linear.plan import PrivatePlan
+    from hesc.protocols.linear.plan import LinearPlan
     from hesc.protocols.runs import Progress
 
 _TURNS = 64
@@ -21,7 +21,7 @@ _TURNS = 64
 
 
 def simulate(
-    plan: PrivatePlan,
+    plan: LinearPlan,
     weights: NDArray[np.float64],
     intercepts: NDArray[np.float64],
     samples: NDArray[np.float64],

@@ -2,7 +2,8 @@
 
     plan = private.plan(X, setting="outsourced")              # the model's owner
     client = OutsourcedClient(plan)                           # samples and key
-    model = ModelOwner.from_bytes(data).encrypt_model(client.public_keys())      # the owner, once
+    owner = OutsourcedOwner.from_bytes(data)                  # the model
+    model = owner.encrypt_model(client.public_keys())         # once
     server = OutsourcedServer.from_bytes(model)               # neither samples nor weights
     client.decrypt(server.answer(client.encrypt(samples).data))
 

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from hesc._native import ParameterError
 from hesc.protocols.folders import MODEL, PLAN
-from hesc.protocols.linear.backend import ScoreService
-from hesc.protocols.outsourced.owner import ModelOwner
+from hesc.protocols.linear.backend import LinearBackend
+from hesc.protocols.outsourced.owner import OutsourcedOwner
 from hesc.protocols.outsourced.plan import OutsourcedPlan
 from hesc.protocols.outsourced.server import OutsourcedServer
 
@@ -17,12 +17,12 @@ _BOTH = (
 )
 
 
-class OutsourcedService(ScoreService):
+class OutsourcedBackend(LinearBackend):
     """An owner with weights in the clear, a server with encrypted ones, scores for the client."""
 
-    takes: ClassVar[frozenset[str]] = (ScoreService.takes - {"hidden", "answers"}) | {"own_model"}
+    takes: ClassVar[frozenset[str]] = (LinearBackend.takes - {"hidden", "answers"}) | {"own_model"}
     refuses: ClassVar[dict[str, str]] = {
-        **ScoreService.refuses,
+        **LinearBackend.refuses,
         "hidden": _BOTH,
         "answers": _BOTH,
     }
@@ -36,9 +36,9 @@ class OutsourcedService(ScoreService):
             raise ParameterError(f"own_model is True or False; got {own!r}")
         return "secret" if own else "public"
 
-    def owner(self) -> ModelOwner:
+    def owner(self) -> OutsourcedOwner:
         """The model's owner: plan and weights in the clear."""
-        return ModelOwner(self.plan, self.linear.weights, self.linear.intercepts)
+        return OutsourcedOwner(self.plan, self.linear.weights, self.linear.intercepts)
 
     def server(self, *, keys: bytes | None = None) -> OutsourcedServer:
         """The server of one client, with the model under its public key and nothing in the clear.

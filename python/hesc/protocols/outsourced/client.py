@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
 from hesc._native import ParameterError
 from hesc._support.inputs import of_kind
-from hesc.protocols.linear.client import Client
-from hesc.protocols.outsourced.owner import ModelOwner
+from hesc.protocols.linear.client import LinearClient
+from hesc.protocols.outsourced.owner import OutsourcedOwner
 from hesc.protocols.outsourced.plan import OutsourcedPlan
 from hesc.protocols.outsourced.server import OutsourcedServer
 
-if TYPE_CHECKING:
-    from hesc.secret import LeveledSecretKey
 
+class OutsourcedClient(LinearClient):
+    """Encrypts samples, and its own model, for a server that knows neither; reads the scores."""
 
-class OutsourcedClient(Client):
-    """A plan and a secret key: see `Client`, whose arguments and methods it has.
-
-    Raises:
-        ParameterError: another setting's plan.
-
-    """
-
+    plan_type: ClassVar[type[OutsourcedPlan]] = OutsourcedPlan
     plan: OutsourcedPlan
 
-    def __init__(self, plan: OutsourcedPlan, *, secret: LeveledSecretKey | None = None) -> None:
-        of_kind(plan, "plan", OutsourcedPlan, "OutsourcedPlan.from_bytes reads one")
-        super().__init__(plan, secret=secret)
-
-    def encrypt_model(self, owner: ModelOwner) -> bytes:
+    def encrypt_model(self, owner: OutsourcedOwner) -> bytes:
         """Encrypts this client's own model: what `OutsourcedServer.from_bytes` reads.
 
         Args:
@@ -42,14 +31,14 @@ class OutsourcedClient(Client):
             OutOfRangeError: weights beyond what the plan declares.
 
         """
-        of_kind(owner, "owner", ModelOwner, "ModelOwner.from_bytes reads one")
+        of_kind(owner, "owner", OutsourcedOwner, "OutsourcedOwner.from_bytes reads one")
         plan = self.plan
         if not plan.own_model:
             raise ParameterError(
                 "this plan's model is somebody else's, who encrypts it under the public key: "
                 "owner.encrypt_model(client.public_keys()); else plan it with own_model=True"
             )
-        if owner.plan.to_bytes() != plan.to_bytes():
+        if owner.plan.digest != plan.digest:
             raise ParameterError("the model is of another plan than this client's")
         model = self.secret.encrypt_model(plan.ring, *owner.weights)
         return OutsourcedServer(plan, model).to_bytes()

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Never
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from hesc._native import ParameterError
-from hesc._support import documents
 from hesc._support.callers import usual_floats
-from hesc._support.inputs import of_kind
-from hesc.protocols.linear.server import public_key
 from hesc.protocols.outsourced.plan import OutsourcedPlan
 from hesc.protocols.outsourced.server import OutsourcedServer
-from hesc.protocols.weights import FIELDS, Weights, read
+from hesc.protocols.server import Owner
+from hesc.protocols.weights import FIELDS, Weights
 from hesc.ring_products.models import EncryptedModel
+from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import ArrayLike
 
-KIND: Final = "model owner"
-"""The kind of the owner's document."""
+    from hesc.protocols.wire import Codec
 
 
-class ModelOwner:
+class OutsourcedOwner(Owner[OutsourcedPlan]):
     """A plan and weights in the clear, which leave their owner under encryption alone.
 
     Args:
@@ -30,25 +30,25 @@ class ModelOwner:
         intercepts: one for each output.
 
     Raises:
-        ShapeError, ParameterError: weights of another shape, or none; another setting's plan.
+        ShapeError, ParameterError: weights of another shape, or none; another protocol's plan.
 
     """
 
+    plan_type: ClassVar[type[OutsourcedPlan]] = OutsourcedPlan
+    fields: ClassVar[Mapping[str, Mapping[str, Codec]]] = FIELDS
+
     def __init__(self, plan: OutsourcedPlan, weights: ArrayLike, intercepts: ArrayLike) -> None:
-        remedy = "plan(X, setting='outsourced') makes it"
-        self.plan = of_kind(plan, "plan", OutsourcedPlan, remedy)
+        super().__init__(plan)
         self._weights = Weights.of(weights, intercepts, plan.ring.shape)
-
-    def __repr__(self) -> str:
-        return f"<hesc.protocols.outsourced.ModelOwner: {self.plan!r}>"
-
-    def __reduce__(self) -> Never:
-        raise TypeError("a ModelOwner is not pickled or copied; write to_bytes()")
 
     @property
     def weights(self) -> Weights:
-        """In the clear."""
+        """Weights in the clear."""
         return self._weights
+
+    def model(self) -> dict[str, Any]:
+        """Values of the model's fields."""
+        return self._weights._asdict()
 
     @usual_floats
     def encrypt_model(self, keys: bytes) -> bytes:
@@ -66,29 +66,13 @@ class ModelOwner:
             OutOfRangeError: weights beyond what the plan declares.
 
         """
-        if self.plan.own_model:
+        plan = self.plan
+        if plan.own_model:
             raise ParameterError(
                 "this plan's model is the client's own, who encrypts it under the secret key: "
                 "client.encrypt_model(owner), or `hesc encrypt-model` with --secret; else plan it "
                 "without own_model=True"
             )
-        public = public_key(self.plan, keys)
-        data = EncryptedModel.encrypt(self.plan.ring, public, *self._weights)
-        return OutsourcedServer(self.plan, data).to_bytes()
-
-    def to_bytes(self) -> bytes:
-        """Plan and **weights in the clear**: for the model's owner alone."""
-        fields = {"plan": self.plan.to_bytes().decode()} | self._weights.described()
-        return documents.write(KIND, fields)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> ModelOwner:
-        """What `to_bytes` wrote.
-
-        Raises:
-            WireError: damaged bytes, or another object's.
-
-        """
-        given = documents.read(data, KIND, {"plan", *FIELDS})
-        plan = OutsourcedPlan.from_bytes(documents.inner(given["plan"], "the plan of an owner"))
-        return cls(plan, *read(given, plan.ring.shape, "model owner"))
+        public = PublicKeys.from_bytes(plan.params, keys, parts=plan.key_parts)
+        data = EncryptedModel.encrypt(plan.ring, public, *self._weights)
+        return OutsourcedServer(plan, data).to_bytes()

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from hesc._native import WireError
-from hesc.protocols.linear.plan import PrivatePlan
-
-if TYPE_CHECKING:
-    from hesc.ring_products.plans import Plan
+from hesc.protocols.linear.plan import LinearPlan
 
 
-class OutsourcedPlan(PrivatePlan):
-    """A plan like `PrivatePlan`, for weights that are encrypted under the client's key.
+class OutsourcedPlan(LinearPlan):
+    """A plan like `LinearPlan`, for weights that are encrypted under the client's key.
 
     `PrivateClassifier.plan(X, setting="outsourced")` makes one; print it to read who holds and
     learns what. Bounds on the weights are public in it, as powers of two.
     """
 
-    kind: ClassVar[str] = "outsourced plan"
+    protocol: ClassVar[str] = "outsourced"
 
     @property
     def own_model(self) -> bool:
@@ -35,7 +32,12 @@ class OutsourcedPlan(PrivatePlan):
         """Bytes of the encrypted model, before it is put into a document."""
         return self.ring.model_size or 0
 
-    @classmethod
-    def _check_ring(cls, ring: Plan) -> None:
-        if ring.encrypted_under is None:
+    def check_ring(self) -> None:
+        """Refuses sizes of weights in the clear.
+
+        Raises:
+            WireError: they are.
+
+        """
+        if self.ring.encrypted_under is None:
             raise WireError("an outsourced plan of hesc.ml has weights in the clear")

@@ -1,7 +1,7 @@
 """Linear models on features of several owners, each of whom encrypts its own columns.
 
     plan = private.plan(X, setting="many_parties", parties={"bank": [0, 1], "clinic": [2, 3]})
-    client = PartiesClient(plan)                                    # the key, and no samples
+    client = OwnersClient(plan)                                    # the key, and no samples
     bank = Party(plan, "bank", client.public_keys())                # and so on
     server = private.server(keys=client.public_keys())              # the model in the clear
     pieces = [bank.encrypt(own_rows).data, clinic.encrypt(own_rows).data]

@@ -8,20 +8,20 @@ import numpy as np
 
 from hesc._native import ParameterError
 from hesc._support.inputs import whole
-from hesc.models.samples import Query
-from hesc.protocols.linear.backend import ScoreService, form_of
+from hesc.protocols.client import Client
+from hesc.protocols.linear.backend import LinearBackend, form_of
 from hesc.protocols.owners import pieces, planning
-from hesc.protocols.owners.client import PartiesClient
+from hesc.protocols.owners.client import OwnersClient
 from hesc.protocols.owners.party import Party
-from hesc.protocols.owners.server import PartiesServer
+from hesc.protocols.owners.server import OwnersServer
 from hesc.protocols.runs import Run
 from hesc.protocols.services import Asked, check_concluded
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.models.samples import Result
-    from hesc.protocols.owners.plan import PartiesPlan
+    from hesc.models.samples import Query
+    from hesc.protocols.owners.plan import OwnersPlan
     from hesc.protocols.runs import Progress
 
     Array = NDArray[np.float64]
@@ -32,36 +32,31 @@ _HIDDEN = (
 )
 
 
-class PartiesService(ScoreService):
+class OwnersBackend(LinearBackend):
     """Parties with columns, a server with weights, and a client with the key."""
 
-    takes: ClassVar[frozenset[str]] = (ScoreService.takes - {"hidden", "answers"}) | {"parties"}
+    takes: ClassVar[frozenset[str]] = (LinearBackend.takes - {"hidden", "answers"}) | {"parties"}
     refuses: ClassVar[dict[str, str]] = {
-        **ScoreService.refuses,
+        **LinearBackend.refuses,
         "hidden": _HIDDEN,
         "answers": _HIDDEN,
     }
 
     @classmethod
-    def make(cls, asked: Asked) -> PartiesService:
+    def make(cls, asked: Asked) -> OwnersBackend:
         """Plans weights: see `hesc.protocols.owners.planning.make`."""
         linear, fidelity = form_of(asked)
         plan = planning.make(linear, asked, fidelity)
-        if not asked.transformer:
-            check_concluded(plan, asked)
+        check_concluded(plan, asked)
         return cls(plan, asked, linear)
 
-    def client(self) -> PartiesClient:
-        """A client with new keys."""
-        return PartiesClient(self.plan)
-
-    def server(self, *, keys: bytes | None = None) -> PartiesServer:
+    def server(self, *, keys: bytes | None = None) -> OwnersServer:
         """A server, which answers where it is given a client's keys."""
-        return PartiesServer(self.plan, self.linear.weights, self.linear.intercepts, keys=keys)
+        return OwnersServer(self.plan, self.linear.weights, self.linear.intercepts, keys=keys)
 
-    def parties(self) -> tuple[Any, PartiesServer]:
+    def parties(self) -> tuple[Any, OwnersServer]:
         """A client with new keys who plays all parties, and its server."""
-        everybody = _Everybody(self.client())
+        everybody = _Everybody(self.plan)
         return everybody, self.server(keys=everybody.public_keys())
 
     def simulated(
@@ -91,29 +86,22 @@ class PartiesService(ScoreService):
         )
 
 
-class _Everybody:
+class _Everybody(OwnersClient):
     """All parties and the client in one process."""
 
-    def __init__(self, client: PartiesClient) -> None:
-        self.plan: PartiesPlan = client.plan
-        self._client = client
-        keys = client.public_keys()
-        self._parties = [Party(client.plan, name, keys) for name in client.plan.parties]
-
-    def public_keys(self) -> bytes:
-        """The client's."""
-        return self._client.public_keys()
+    def __init__(self, plan: OwnersPlan) -> None:
+        super().__init__(plan)
+        keys = self.public_keys()
+        self._parties = [Party(plan, name, keys) for name in plan.parties]
 
     def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Query:
         """A query of rows of all columns."""
-        ready = self.plan.prepared(samples, clip=clip)
-        return Query(self.encrypted(ready.features), ready.values, ready.samples)
+        return Client.encrypt(self, samples, clip=clip)
 
-    def encrypted(self, features: NDArray[np.float64]) -> bytes:
-        """A query of prepared features."""
-        found = [party.encrypted(features[:, party.side.features]) for party in self._parties]
-        return pieces.joined(self.plan, found)
-
-    def decrypt(self, answer: bytes, *, samples: int | None = None) -> Result:
-        """The client's scores."""
-        return self._client.decrypt(answer, samples=samples)
+    def encrypt_parts(self, features: NDArray[np.float64]) -> list[bytes]:
+        """The ciphertexts of all parties."""
+        own = {
+            party.side.name: party.encrypt_parts(features[:, party.side.features])
+            for party in self._parties
+        }
+        return pieces.in_order(self.plan, own)

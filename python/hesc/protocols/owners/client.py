@@ -2,92 +2,68 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from hesc._native import DecryptionError, ParameterError
-from hesc._support.inputs import of_kind
+from hesc._native import DecryptionError, ParameterError, WireError
 from hesc.models.samples import Result
-from hesc.protocols.holding import ScoreReader
-from hesc.protocols.owners import pieces
-from hesc.protocols.owners.plan import SHARE, PartiesPlan
+from hesc.protocols.client import Client
+from hesc.protocols.owners.plan import SHARE, OwnersPlan
 from hesc.protocols.owners.sets import SLOTS
-from hesc.secret import LeveledSecretKey, leveled_keygen
 from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.vectors.keys import PublicKeys
+    from hesc.models.samples import Query
+    from hesc.secret import LeveledSecretKey
 
 _MOST = 0.5 + 13 / SHARE
 """The largest score in units of the scale: half, and complex noise, whose parts are within nine
 errors."""
 
 
-class PartiesClient(ScoreReader[Result]):
-    """A plan and a secret key. Not printed with it, copied or pickled; needs no scikit-learn.
+class OwnersClient(Client[Result]):
+    """Owns the key of several parties, has no samples, and reads scores."""
 
-    Args:
-        plan: what the model's owner sent, see `PartiesPlan.from_bytes`. Print it before you use it.
-        secret: a key of the plan's parameters that was kept (`LeveledSecretKey.load`); without it a
-            new pair is made.
-
-    """
-
-    plan: PartiesPlan
+    plan_type: ClassVar[type[OwnersPlan]] = OwnersPlan
+    answer_parts: ClassVar[int | None] = None
+    plan: OwnersPlan
     secret: LeveledSecretKey
 
-    def __init__(self, plan: PartiesPlan, *, secret: LeveledSecretKey | None = None) -> None:
-        self.plan = of_kind(plan, "plan", PartiesPlan, "PartiesPlan.from_bytes reads one")
-        self._public: PublicKeys | None = None
-        if secret is None:
-            self.secret, self._public = leveled_keygen(plan.params, products=False)
-        else:
-            self.secret = of_kind(secret, "secret", LeveledSecretKey, "hesc.leveled_keygen's first")
-            if secret.params.native.fingerprint != plan.params.native.fingerprint:
-                raise ParameterError("the secret key is of another set than the plan's")
-
-    def _public_form(self) -> bytes | None:
-        return None if self._public is None else self._public.to_bytes()
-
-    def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Never:
+    def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Query:
         """Refused, for the client has no samples: always a ParameterError."""
         del samples, clip
-        raise ParameterError(
-            "this plan's samples are its parties': Party(plan, name, client.public_keys()).encrypt "
-            "encrypts one's columns, or `hesc party encrypt`"
-        )
+        raise _no_samples()
 
-    def encrypted(self, features: NDArray[np.float64]) -> Never:
+    def encrypt_parts(self, features: NDArray[np.float64]) -> list[bytes]:
         """Refused, as `encrypt`."""
-        self.encrypt(features)
+        del features
+        raise _no_samples()
 
-    _encrypted = encrypted
+    def decrypt_parts(self, parts: tuple[bytes, ...], samples: int) -> Result:
+        """Scores of an answer, and what follows from them.
 
-    def _decrypted(self, answer: bytes) -> Result:
+        Raises:
+            WireError, ParameterError, KeyMismatchError, DecryptionError: as `decrypt`.
+
+        """
         plan = self.plan
-        rows, parts = pieces.read_answer(plan, answer)
+        if len(parts) != plan.outputs:
+            raise WireError("an answer has other parts than its plan says")
         vectors = [EncryptedVector.from_bytes(plan.params, part, SLOTS) for part in parts]
         values = np.column_stack([self.secret.decrypt(vector) for vector in vectors])
         if not np.isfinite(values).all() or (np.abs(values) > _MOST).any():
             raise DecryptionError(
                 "the answer holds scores that no declared features have; tell nobody who made it"
             )
-        scores = plan.scores(np.real(values[:rows]) * plan.scale)
+        scores = plan.scores(np.real(values[:samples]) * plan.scale)
         return Result(plan.predictions(scores), scores, plan.error)
 
 
-def load_secret(
-    plan: PartiesPlan, path: str | PathLike[str], *, passphrase: str | None = None
-) -> Any:
-    """The key of a client of this plan, from the file that `client.secret.save` wrote.
-
-    Raises:
-        DecryptionError, ParameterError, WireError, PermissionError: as `LeveledSecretKey.load`.
-
-    """
-    return LeveledSecretKey.load(plan.params, path, passphrase=passphrase)
+def _no_samples() -> ParameterError:
+    return ParameterError(
+        "this plan's samples are its parties': Party(plan, name, client.public_keys()).encrypt "
+        "encrypts one's columns, or `hesc party encrypt`"
+    )

@@ -11,9 +11,9 @@ from hesc._support.callers import usual_floats
 from hesc._support.inputs import of_kind
 from hesc.models.samples import Query
 from hesc.protocols.owners import pieces
-from hesc.protocols.owners.keys import public_of
-from hesc.protocols.owners.plan import PartiesPlan
+from hesc.protocols.owners.plan import OwnersPlan
 from hesc.protocols.owners.sets import SLOTS
+from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -23,7 +23,7 @@ class Party:
     """A plan, a party's name and the client's public key.
 
     Args:
-        plan: what the model's owner sent, see `PartiesPlan.from_bytes`. Print it before you use it.
+        plan: what the model's owner sent, see `OwnersPlan.from_bytes`. Print it before you use it.
         name: which of its parties.
         keys: the client's `public_keys()`, from the client itself: **whoever puts a key of his own
             in its place can decrypt the columns**.
@@ -33,10 +33,10 @@ class Party:
 
     """
 
-    def __init__(self, plan: PartiesPlan, name: str, keys: bytes) -> None:
-        self.plan = of_kind(plan, "plan", PartiesPlan, "PartiesPlan.from_bytes reads one")
+    def __init__(self, plan: OwnersPlan, name: str, keys: bytes) -> None:
+        self.plan = of_kind(plan, "plan", OwnersPlan, "OwnersPlan.from_bytes reads one")
         self.side = plan.side(name)
-        self._keys = public_of(plan, keys)
+        self._keys = PublicKeys.from_bytes(plan.params, keys, parts=plan.key_parts)
 
     def __repr__(self) -> str:
         return f"<hesc.protocols.owners.Party: {self.side.name!r}, {self.plan!r}>"
@@ -66,13 +66,22 @@ class Party:
 
     @usual_floats
     def encrypted(self, features: NDArray[np.float64], first: int = 0) -> bytes:
-        """A piece of features that `Side.prepared` gave, `plan.rows` at most."""
+        """A piece of features that `Side.prepared` gave, `plan.rows` at most.
+
+        Raises:
+            ShapeError: too many rows.
+
+        """
         rows = len(features)
         if rows > self.plan.rows:
             raise ShapeError(
                 f"{rows} rows in a piece of {self.plan.rows} at most; send them as several"
             )
+        columns = self.encrypt_parts(features)
+        return pieces.write(self.plan, pieces.Piece(self.side.name, rows, first, columns))
+
+    def encrypt_parts(self, features: NDArray[np.float64]) -> list[bytes]:
+        """A ciphertext for each of this party's features, of no more rows than fit."""
         scaled = np.zeros((SLOTS, features.shape[1]))
-        scaled[:rows] = self.plan.scaled(features, self.side.features)
-        found = [self._keys.encrypt(column).to_bytes() for column in scaled.T]
-        return pieces.write(self.plan, pieces.Piece(self.side.name, rows, first, found))
+        scaled[: len(features)] = self.plan.scaled(features, self.side.features)
+        return [self._keys.encrypt(column).to_bytes() for column in scaled.T]

@@ -1,50 +1,27 @@
-"""What parties send and the server answers: a head that names plan and rows, then ciphertexts."""
+"""Pieces of a query, one from each party, and the query that they are together.
+
+A piece is a message whose first part is a head of ten bytes, the party's place among the plan's and
+the number of its first row; the others are the party's ciphertexts, in the order of the features
+that it has. A query has a ciphertext for each of all features, in the plan's order.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol
+import struct
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from hesc._native import ParameterError, ShapeError, WireError
-from hesc._support import documents
 from hesc._support.inputs import whole
-from hesc.protocols import frames
+from hesc.protocols.message import NAME_BYTES, Kind, Message
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from hesc.protocols.owners.plan import OwnersPlan
 
-PIECE: Final = "party piece"
-QUERY: Final = "parties query"
-ANSWER: Final = "parties answer"
-_COLUMNS: Final = "columns"
-_SCORES: Final = "score columns"
+_HEAD: Final = struct.Struct("<HQ")
 _FIRST: Final = 1 << 50
 """Numbers of rows of a table."""
-
-
-class Agreed(Protocol):
-    """What pieces are written and read by: `PartiesPlan` is one."""
-
-    rows: ClassVar[int]
-
-    @property
-    def parties(self) -> dict[str, list[int]]:
-        """Columns of each party, by its name."""
-
-    @property
-    def outputs(self) -> int:
-        """Scores of a sample."""
-
-    @property
-    def costs(self) -> dict[str, int]:
-        """Bytes of a "column" and of a "score"."""
-
-    @property
-    def digest(self) -> str:
-        """The plan's digest, which pieces and answers carry."""
-
-    def side(self, name: str) -> Any:
-        """One party's part."""
 
 
 class Piece(NamedTuple):
@@ -60,37 +37,36 @@ class Piece(NamedTuple):
     """Ciphertexts, in the order of the plan's features."""
 
 
-def write(plan: Agreed, piece: Piece) -> bytes:
+def write(plan: OwnersPlan, piece: Piece) -> bytes:
     """A piece as bytes."""
-    head = {"plan": plan.digest, "party": piece.party, "rows": piece.rows, "first": piece.first}
-    parts = [documents.write("piece head", head), frames.join(_COLUMNS, piece.columns)]
-    return frames.join(PIECE, parts)
+    head = _HEAD.pack(list(plan.parties).index(piece.party), piece.first)
+    parts = (head, *piece.columns)
+    return Message(Kind.PIECE, plan.digest[:NAME_BYTES], piece.rows, parts).to_bytes()
 
 
-def read(plan: Agreed, data: bytes) -> Piece:
+def read(plan: OwnersPlan, data: bytes) -> Piece:
     """A piece from bytes; its ciphertexts are not looked at.
 
     Raises:
         WireError: damaged bytes, another plan's piece, or no piece.
 
     """
-    head, body = frames.split(data, PIECE, 2)
-    given = documents.read(head, "piece head", {"plan", "party", "rows", "first"})
-    party = given["party"]
-    if given["plan"] != plan.digest:
-        raise WireError("a party's piece is for another plan than this one; check which it had")
-    if not isinstance(party, str) or party not in plan.parties:
+    found = plan.opened(data, Kind.PIECE)
+    head, *columns = found.parts
+    if len(head) != _HEAD.size:
+        raise WireError("a party's piece does not begin with whose it is")
+    place, first = _HEAD.unpack(head)
+    names = list(plan.parties)
+    if place >= len(names):
         raise WireError("a party's piece is of a party that the plan does not have")
-    rows, first = given["rows"], given["first"]
-    if type(rows) is not int or not 1 <= rows <= plan.rows:
-        raise WireError(f"a party's piece has from 1 to {plan.rows} rows")
-    if type(first) is not int or not 0 <= first < _FIRST:
-        raise WireError("a party's piece says which row is its first, by a number from 0 on")
-    count = len(plan.side(party).features)
-    return Piece(party, rows, first, frames.split(body, _COLUMNS, count))
+    if first >= _FIRST:
+        raise WireError("a party's piece begins with a row that no table has")
+    if len(columns) != len(plan.side(names[place]).features):
+        raise WireError("a party's piece has another number of columns than its plan says")
+    return Piece(names[place], found.samples, first, columns)
 
 
-def matched(plan: Agreed, data: Sequence[bytes]) -> dict[str, Piece]:
+def matched(plan: OwnersPlan, data: Sequence[bytes]) -> dict[str, Piece]:
     """The pieces of all parties, of the same rows, by party.
 
     Raises:
@@ -121,7 +97,7 @@ def matched(plan: Agreed, data: Sequence[bytes]) -> dict[str, Piece]:
     return found
 
 
-def joined(plan: Agreed, data: Sequence[bytes], *, first: int | None = None) -> bytes:
+def joined(plan: OwnersPlan, data: Sequence[bytes], *, first: int | None = None) -> bytes:
     """A query for the server, of the pieces of all parties in any order.
 
     Args:
@@ -134,63 +110,25 @@ def joined(plan: Agreed, data: Sequence[bytes], *, first: int | None = None) -> 
 
     """
     found = matched(plan, data)
-    there = next(iter(found.values())).first
-    if first not in (None, there):
+    one = next(iter(found.values()))
+    if first not in (None, one.first):
         raise ShapeError(
-            f"the pieces begin at row {there}, where row {first} comes next: some of all parties' "
-            f"rows are missing, or in another order; get the files again"
+            f"the pieces begin at row {one.first}, where row {first} comes next: some of all "
+            f"parties' rows are missing, or in another order; get the files again"
         )
-    return frames.join(QUERY, [write(plan, found[name]) for name in plan.parties])
+    parts = in_order(plan, {name: piece.columns for name, piece in found.items()})
+    return Message(Kind.QUERY, plan.digest[:NAME_BYTES], one.rows, tuple(parts)).to_bytes()
 
 
-def split(plan: Agreed, query: bytes) -> list[bytes]:
-    """The pieces of a query.
-
-    Raises:
-        WireError: damaged bytes, or no query.
-
-    """
-    return frames.split(query, QUERY, len(plan.parties))
-
-
-def write_answer(plan: Agreed, rows: int, scores: list[bytes]) -> bytes:
-    """An answer, of a ciphertext for each score."""
-    head = documents.write("parties answer head", {"plan": plan.digest, "rows": rows})
-    return frames.join(ANSWER, [head, frames.join(_SCORES, scores)])
-
-
-def read_answer(plan: Agreed, data: bytes) -> tuple[int, list[bytes]]:
-    """Rows of an answer and its ciphertexts.
-
-    Raises:
-        WireError: damaged bytes, another plan's answer, or none.
-
-    """
-    head, body = frames.split(data, ANSWER, 2)
-    given = documents.read(head, "parties answer head", {"plan", "rows"})
-    if given["plan"] != plan.digest:
-        raise WireError("the answer is for another plan than this one; check what was sent")
-    rows = given["rows"]
-    if type(rows) is not int or not 1 <= rows <= plan.rows:
-        raise WireError(f"an answer has from 1 to {plan.rows} rows")
-    return rows, frames.split(body, _SCORES, plan.outputs)
+def in_order(plan: OwnersPlan, found: Mapping[str, Sequence[bytes]]) -> list[bytes]:
+    """The ciphertexts of all parties in the order of the plan's features."""
+    columns = [b""] * plan.shape[1]
+    for name, own in found.items():
+        for place, column in zip(plan.side(name).features, own, strict=True):
+            columns[place] = column
+    return columns
 
 
 def checked_first(first: Any) -> int:
     """The number of a table's row."""
     return whole(first, "first", 0, _FIRST - 1)
-
-
-def joined_size(plan: Agreed, rows: int, first: int) -> int:
-    """Bytes of a query."""
-    size = len(frames.join(QUERY, [b""] * len(plan.parties)))
-    for name in plan.parties:
-        count = len(plan.side(name).features)
-        size += len(write(plan, Piece(name, rows, first, [b""] * count)))
-        size += plan.costs["column"] * count
-    return size
-
-
-def answer_size(plan: Agreed, rows: int) -> int:
-    """Bytes of an answer."""
-    return len(write_answer(plan, rows, [b""] * plan.outputs)) + plan.costs["score"] * plan.outputs

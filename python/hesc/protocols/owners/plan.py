@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
 from hesc._native import ParameterError, WireError
-from hesc._support import documents
 from hesc._support.inputs import whole
 from hesc.models import samples
 from hesc.models.conclusions import Concluding
-from hesc.protocols import folders
-from hesc.protocols.disclosure import TIES, Disclosing, Disclosure, model_kind, secure, shown
-from hesc.protocols.linear import fields as linear_fields
-from hesc.protocols.owners import columns, pieces
+from hesc.protocols import wire
+from hesc.protocols.disclosure import TIES, Disclosure, model_kind, secure, shown
+from hesc.protocols.linear.plan import check_shape
+from hesc.protocols.message import message_size
+from hesc.protocols.owners import columns
 from hesc.protocols.owners.sets import SETS, SLOTS, noise_of, params_of
+from hesc.protocols.plan import Plan
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
@@ -36,13 +36,15 @@ SHARE: Final = 32.0
 """An error is at most one part in so many of the scale: the noise of scores stays within it."""
 ROOM: Final = 8.0
 """An error is at least so many times that of encryption."""
-_CELLS: Final = 1 << 20
+_REACH: Final = 2.0**500
+"""Scales and errors are within it, and their inverses."""
+_BYTES: Final = (1 << 30) - 1
 
 
 class Side:
-    """One party's part of a plan; `PartiesPlan.side` gives it."""
+    """One party's part of a plan; `OwnersPlan.side` gives it."""
 
-    def __init__(self, plan: PartiesPlan, name: str) -> None:
+    def __init__(self, plan: OwnersPlan, name: str) -> None:
         own = plan.parties[name]
         self.name = name
         self.inputs = len(own)
@@ -80,65 +82,94 @@ class Side:
 
 
 @dataclass(frozen=True, eq=False)
-class PartiesPlan(Disclosing, Concluding):
+class OwnersPlan(Plan, Concluding):
     """Public, and the same for all parties, the server and the client, who owns the key.
 
     `PrivateClassifier.plan(X, setting="many_parties", parties=...)` makes one; print it to read who
     holds and learns what.
     """
 
-    kind: ClassVar[str] = "parties plan"
-    """The kind of the plan's document."""
-    needs_keys: ClassVar[bool] = True
-    encrypts_publicly: ClassVar[bool] = False
-    rows: ClassVar[int] = SLOTS
-    """Samples of one query, at most; a query has all slots, used or not."""
-    parties: dict[str, list[int]]
-    """Columns of each party, by its name."""
-    ranges: tuple[Array, Array]
-    """The least and greatest value of each encrypted feature."""
-    outputs: int
-    """Scores of a sample."""
-    scale: float
-    """A power of two that no score, doubled, is beyond."""
-    error: float
-    """The root mean square of a score's error, at most; the server adds noise up to it."""
-    set: str
-    """One of `hesc.protocols.owners.sets.SETS`."""
-    costs: dict[str, int]
-    """Bytes: "keys" once, "column" for each encrypted feature, "score" for each output."""
-    inputs: int
+    protocol: ClassVar[str] = "owners"
+    inputs: int = field(metadata=wire.INPUTS)
     """Features of a sample, of all parties."""
-    names: list[str]
+    names: list[str] = field(metadata=wire.NAMES)
     """Names of the features, or none."""
-    steps: list[Transform]
+    steps: list[Transform] = field(metadata=wire.STEPS)
     """What parties do with their columns before they encrypt them, each column by itself."""
-    classes: NDArray[Any] | None
+    parties: dict[str, list[int]] = field(
+        metadata=wire.declared(
+            wire.Codec(
+                columns.described, lambda value, _, earlier: columns.read(value, earlier["inputs"])
+            )
+        )
+    )
+    """Columns of each party, by its name."""
+    ranges: tuple[Array, Array] = field(metadata=wire.RANGES)
+    """The least and greatest value of each encrypted feature."""
+    outputs: int = field(metadata=wire.whole(1, MOST_FEATURES))
+    """Scores of a sample."""
+    scale: float = field(metadata=wire.number(1 / _REACH, _REACH))
+    """A power of two that no score, doubled, is beyond."""
+    error: float = field(metadata=wire.number(1 / _REACH, _REACH))
+    """The root mean square of a score's error, at most; the server adds noise up to it."""
+    set: str = field(metadata=wire.one_of(SETS))
+    """One of `hesc.protocols.owners.sets.SETS`."""
+    costs: dict[str, int] = field(metadata=wire.counts("keys", "column", "score", most=_BYTES))
+    """Bytes: "keys" once, "column" for each encrypted feature, "score" for each output."""
+    classes: NDArray[Any] | None = field(metadata=wire.SCORED_CLASSES)
     """A classifier's classes; None of regressors."""
-    link: str
+    link: str = field(metadata=wire.LINK)
     """One of `hesc.models.conclusions.LINKS`."""
-    fidelity: Fidelity | None = None
+    fidelity: Fidelity | None = field(metadata=wire.FIDELITY)
     """Where what is computed is not the model that was fitted: how near it comes."""
-    transformer: bool = False
-    """Whether outputs are transformed samples."""
     agreement: float | None = None
     """The least share of rows that is expected to keep its class; only a classifier's maker knows
     it."""
 
+    def check(self) -> None:
+        """Refuses a scale, an error, transforms or parties that do not fit together.
+
+        Raises:
+            WireError: naming which.
+
+        """
+        check_shape(self, self.shape)
+        if self.shape[1] > MOST_FEATURES:
+            raise WireError(f"a plan of several owners has up to {MOST_FEATURES} features")
+        problem = beyond(self.scale, self.error, self.set)
+        if np.log2(self.scale) % 1 or problem:
+            raise WireError(f"the scale and error of a plan: {problem or 'no power of 2'}")
+        try:
+            owned = [len(self.side(party).features) for party in self.parties]
+        except ParameterError as mixed:
+            raise WireError(f"the transforms of a plan of several owners: {mixed}") from mixed
+        if not all(owned):
+            raise WireError("a party of a plan has nothing to encrypt")
+
     @property
     def params(self) -> LeveledParams:
-        """The parameter set."""
+        """The parameter set of the client's keys."""
         return params_of(self.set)
+
+    @property
+    def key_options(self) -> dict[str, Any]:
+        """Options of key generation: nothing is relinearised."""
+        return {"products": False}
+
+    @property
+    def needs_keys(self) -> bool:
+        """True: all parties and the server are given the client's public key."""
+        return True
+
+    @property
+    def rows(self) -> int:
+        """Samples of one query, at most; a query has all slots, used or not."""
+        return SLOTS
 
     @property
     def shape(self) -> tuple[int, int]:
         """Scores of a sample and encrypted features, as weights have them."""
         return self.outputs, len(self.ranges[0])
-
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of the plan's bytes, which names it in pieces and answers."""
-        return folders.digest(self.to_bytes())
 
     def side(self, name: str) -> Side:
         """One party's part.
@@ -154,30 +185,11 @@ class PartiesPlan(Disclosing, Concluding):
         return Side(self, name)
 
     def sizes(self, samples: int = 1) -> Sizes:
-        """Bytes that all parties send, and of the answers, over as many queries as they take."""
-        full, rest = divmod(whole(samples, "samples", 1), self.rows)
-        up = down = 0
-        for turn, count in enumerate([self.rows] * full + [rest] * (rest > 0)):
-            first = turn * self.rows
-            up += pieces.joined_size(self, count, first)
-            down += pieces.answer_size(self, count)
-        return Sizes(up, down)
-
-    def prepared(self, given: ArrayLike, *, clip: bool = False) -> Clipped:
-        """Rows of all columns, as all parties together encrypt them: for who has them all.
-
-        Raises:
-            OutOfRangeError, ShapeError: as `Side.prepared`.
-
-        """
-        return samples.prepared(
-            given,
-            inputs=self.inputs,
-            names=self.names,
-            steps=self.steps,
-            ranges=self.ranges,
-            clip=clip,
-        )
+        """Bytes of joined queries and of the answers, over as many queries as samples take."""
+        queries = -(-whole(samples, "samples", 1) // self.rows)
+        outputs, features = self.shape
+        up = message_size([self.costs["column"]] * features)
+        return Sizes(queries * up, queries * message_size([self.costs["score"]] * outputs))
 
     def scaled(self, features: Array, chosen: list[int]) -> Array:
         """Prepared features as numbers from -1 to 1, zero in the middle of their ranges."""
@@ -190,59 +202,7 @@ class PartiesPlan(Disclosing, Concluding):
         return _table(self)
 
     def __repr__(self) -> str:
-        return f"<hesc.ml.PartiesPlan: {len(self.parties)} parties, {self.shape[1]} features>"
-
-    def to_bytes(self) -> bytes:
-        """The wire form, for everybody."""
-        fields = {
-            "parties": columns.described(self.parties),
-            "low": documents.packed(self.ranges[0]),
-            "high": documents.packed(self.ranges[1]),
-            "outputs": self.outputs,
-            "scale": self.scale,
-            "error": self.error,
-            "set": self.set,
-            "costs": self.costs,
-        }
-        return documents.write(self.kind, fields | linear_fields.described(self))
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> PartiesPlan:
-        """A plan from its wire form.
-
-        Raises:
-            WireError: damaged bytes, or another object's.
-
-        """
-        own = {"parties", "low", "high", "outputs", "scale", "error", "set", "costs"}
-        given = documents.read(data, cls.kind, own | linear_fields.FIELDS)
-        low = documents.unpacked(given["low"], 1, "least values")
-        high = documents.unpacked(given["high"], 1, "greatest values")
-        if len(low) != len(high) or not samples.are_ranges(low, high):
-            raise WireError("a parties plan has a range for each feature")
-        outputs = given["outputs"]
-        if type(outputs) is not int or not 1 <= outputs <= MOST_FEATURES >= len(low):
-            raise WireError(f"a parties plan has up to {MOST_FEATURES} features and scores")
-        fields = linear_fields.read(given, (outputs, len(low)))
-        name = documents.one_of(given["set"], SETS, "a parameter set")
-        costs = documents.exactly(given["costs"], {"keys", "column", "score"}, "costs of a plan")
-        if not all(type(count) is int and 0 < count < 1 << 30 for count in costs.values()):
-            raise WireError("the costs of a parties plan are numbers of bytes")
-        scale, error = given["scale"], given["error"]
-        if not all(type(x) is float and 2.0**-500 < x < 2.0**500 for x in (scale, error)):
-            raise WireError("a parties plan has a scale and an error, as numbers above zero")
-        problem = beyond(scale, error, name)
-        if np.log2(scale) % 1 or problem:
-            raise WireError(f"the scale and error of a parties plan: {problem or 'no power of 2'}")
-        parties = columns.read(given["parties"], fields["inputs"])
-        plan = cls(parties, (low, high), outputs, scale, error, name, costs, **fields)
-        try:
-            owned = [len(plan.side(party).features) for party in parties]
-        except ParameterError as problem_of:
-            raise WireError(f"the transforms of a parties plan: {problem_of}") from problem_of
-        if not all(owned):
-            raise WireError("a party of a plan has nothing to encrypt")
-        return plan
+        return f"<hesc.ml.OwnersPlan: {len(self.parties)} parties, {self.shape[1]} features>"
 
 
 def beyond(scale: float, error: float, name: str) -> str:
@@ -261,11 +221,10 @@ def beyond(scale: float, error: float, name: str) -> str:
     return ""
 
 
-def _table(plan: PartiesPlan) -> Disclosure:
+def _table(plan: OwnersPlan) -> Disclosure:
     """Roles, disclosure, error and bytes, a line for each."""
     outputs, features = plan.shape
-    score = "transformed number" if plan.transformer else "score"
-    each = f"a {score}" if outputs == 1 else f"{outputs} {score}s"
+    each = "a score" if outputs == 1 else f"{outputs} scores"
     learns = f"{each} for each row, with the server's noise"
     if plan.classes is not None:
         learns += ", and its class" + (" and probabilities" if plan.link != "none" else "")
@@ -323,6 +282,6 @@ def _table(plan: PartiesPlan) -> Disclosure:
         "score decrypts wrongly with a probability below 2^-128"
     )
     classes = None if plan.classes is None else len(plan.classes)
-    what = model_kind(classes, transformer=plan.transformer)
+    what = model_kind(classes)
     title = f"Private {what}: {features} features of {len(plan.parties)} parties, {each} a row"
     return Disclosure(title, rows)

@@ -12,7 +12,7 @@ from hesc._native import NoiseBudgetError, ParameterError
 from hesc.models.agreement import kept
 from hesc.protocols.linear import planning
 from hesc.protocols.owners import columns
-from hesc.protocols.owners.plan import MOST_FEATURES, ROOM, SHARE, PartiesPlan, beyond
+from hesc.protocols.owners.plan import MOST_FEATURES, ROOM, SHARE, OwnersPlan, beyond
 from hesc.protocols.owners.sets import SETS, SLOTS, noise_of, params_of
 from hesc.vectors.vectors import EncryptedVector
 
@@ -25,7 +25,7 @@ _PRODUCTS = 1 << 15
 """Products of weights and ciphertexts, at most: more take minutes."""
 
 
-def make(model: Linear, asked: Asked, fidelity: Fidelity | None) -> PartiesPlan:
+def make(model: Linear, asked: Asked, fidelity: Fidelity | None) -> OwnersPlan:
     """The plan of a linear form whose columns have owners.
 
     Args:
@@ -53,7 +53,6 @@ def make(model: Linear, asked: Asked, fidelity: Fidelity | None) -> PartiesPlan:
         ranges=asked.wishes.get("ranges"),
         max_error=asked.wishes.get("max_error"),
         margins=asked.classes is not None,
-        transformer=asked.transformer,
         fidelity=fidelity,
     )
     outputs, count = model.weights.shape
@@ -65,21 +64,20 @@ def make(model: Linear, asked: Asked, fidelity: Fidelity | None) -> PartiesPlan:
         )
     scale = _scale(model, low, high)
     name = _set(scale, error)
-    plan = PartiesPlan(
-        parties,
-        (low, high),
-        outputs,
-        scale,
-        error,
-        name,
-        costs_of(name),
-        inputs,
-        asked.names,
-        model.steps,
-        asked.classes,
-        model.link,
+    plan = OwnersPlan(
+        inputs=inputs,
+        names=asked.names,
+        steps=model.steps,
+        parties=parties,
+        ranges=(low, high),
+        outputs=outputs,
+        scale=scale,
+        error=error,
+        set=name,
+        costs=costs_of(name),
+        classes=asked.classes,
+        link=model.link,
         fidelity=fidelity,
-        transformer=asked.transformer,
     )
     if asked.classes is None:
         return plan

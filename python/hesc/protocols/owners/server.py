@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Never
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, WireError
-from hesc._support import documents
-from hesc._support.callers import usual_floats
-from hesc._support.inputs import of_kind
 from hesc.protocols.owners import masks, pieces
-from hesc.protocols.owners.keys import public_of
-from hesc.protocols.owners.plan import PartiesPlan
+from hesc.protocols.owners.plan import OwnersPlan
 from hesc.protocols.owners.sets import SLOTS, noise_of
-from hesc.protocols.weights import FIELDS, Weights, read
+from hesc.protocols.server import Server
+from hesc.protocols.weights import FIELDS, Weights
 from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
+    from hesc.protocols.wire import Codec
     from hesc.vectors.keys import PublicKeys
 
-KIND: Final = "parties server"
-"""The kind of the server's document."""
 
-
-class PartiesServer:
+class OwnersServer(Server[OwnersPlan]):
     """Weights in the clear that answer the pieces of all parties, for one client.
 
     Args:
@@ -45,26 +40,30 @@ class PartiesServer:
 
     """
 
+    plan_type: ClassVar[type[OwnersPlan]] = OwnersPlan
+    fields: ClassVar[Mapping[str, Mapping[str, Codec]]] = FIELDS
+
     def __init__(
         self,
-        plan: PartiesPlan,
+        plan: OwnersPlan,
         weights: ArrayLike,
         intercepts: ArrayLike,
         *,
         keys: bytes | None = None,
     ) -> None:
-        self.plan = of_kind(plan, "plan", PartiesPlan, "PrivateClassifier.plan makes it")
+        super().__init__(plan, keys=keys)
         self._weights = Weights.of(weights, intercepts, plan.shape)
         self._scaled, self._added = scaled(plan, self._weights)
-        self._keys = None if keys is None else public_of(plan, keys)
 
-    def __repr__(self) -> str:
-        return f"<hesc.protocols.owners.PartiesServer: {self.plan!r}>"
+    def model(self) -> dict[str, Any]:
+        """Values of the model's fields."""
+        return self._weights._asdict()
 
-    def __reduce__(self) -> Never:
-        raise TypeError("a PartiesServer is not pickled or copied; write to_bytes()")
+    @property
+    def query_parts(self) -> int:
+        """A ciphertext for each encrypted feature."""
+        return self.plan.shape[1]
 
-    @usual_floats
     def answer(self, query: bytes | Sequence[bytes]) -> bytes:
         """The encrypted scores of rows, with fresh noise, for the client.
 
@@ -80,26 +79,26 @@ class PartiesServer:
             KeyMismatchError: a piece under another key.
 
         """
-        keys = self._keys
+        return super().answer(
+            query if isinstance(query, bytes) else pieces.joined(self.plan, query)
+        )
+
+    def compute(self, parts: tuple[bytes, ...], samples: int) -> list[bytes]:
+        """A ciphertext for each score.
+
+        Raises:
+            WireError, KeyMismatchError: as `answer`.
+
+        """
+        keys = self.keys
         if keys is None:
-            raise ParameterError(
-                "the server answers under the client's public key: give keys=, the bytes of "
-                "client.public_keys()"
-            )
-        plan = self.plan
-        data = pieces.split(plan, query) if isinstance(query, bytes) else query
-        found = pieces.matched(plan, data)
-        rows = next(iter(found.values())).rows
+            raise ParameterError("the server has no keys: give keys=, client.public_keys()")
         fresh = keys.encrypt(np.zeros(SLOTS))
-        columns: list[Any] = [None] * plan.shape[1]
-        for name, piece in found.items():
-            for place, each in zip(plan.side(name).features, piece.columns, strict=True):
-                columns[place] = _read(each, fresh).native
-        scores = [
-            self._score(keys, columns, row, float(added), rows)
+        columns = [_read(part, fresh).native for part in parts]
+        return [
+            self._score(keys, columns, row, float(added), samples)
             for row, added in zip(self._scaled, self._added, strict=True)
         ]
-        return pieces.write_answer(plan, rows, scores)
 
     def _score(
         self,
@@ -125,26 +124,8 @@ class PartiesServer:
             total = total.add(column.multiply_real(float(weight), scale))
         return EncryptedVector(plan.params, total.rescale(), SLOTS, complex_values=True).to_bytes()
 
-    def to_bytes(self) -> bytes:
-        """Plan and **weights in the clear**: for who runs the server, and for nobody else."""
-        fields = {"plan": self.plan.to_bytes().decode()} | self._weights.described()
-        return documents.write(KIND, fields)
 
-    @classmethod
-    def from_bytes(cls, data: bytes, *, keys: bytes | None = None) -> PartiesServer:
-        """What `to_bytes` wrote, with the public key of the client that it is to answer.
-
-        Raises:
-            WireError: damaged bytes, or another object's.
-
-        """
-        given = documents.read(data, KIND, {"plan", *FIELDS})
-        plan = PartiesPlan.from_bytes(documents.inner(given["plan"], "the plan of a server"))
-        weights, intercepts = read(given, plan.shape, "server")
-        return cls(plan, weights, intercepts, keys=keys)
-
-
-def scaled(plan: PartiesPlan, weights: Weights) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def scaled(plan: OwnersPlan, weights: Weights) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Weights and intercepts for features from -1 to 1 and scores in units of the plan's scale.
 
     Raises:

@@ -1,8 +1,7 @@
-"""Small networks on encrypted inputs, in three ways.
+"""Small networks on encrypted inputs, in two ways.
 
 - `monomial`: ours. One product between a client's monomials and a model owner's coefficients.
 - `layered`: the algorithm of koseki2022hesc section 4.3, sums by concatenation.
-- `conventional`: the same layers with sums by random selection, as stochastic computing did before.
 """
 
 from hesc.streams.networks.square import ModelFormatError, Preprocessing, SquareNetwork

@@ -1,5 +1,6 @@
-"""The same layers with sums by random selection: the "conventional SC" of koseki2022hesc figure 9.
+"""Layers of `hesc.streams.networks.layered` with sums by random selection: koseki2022hesc figure 9.
 
+That is the figure's "conventional SC".
 Streams stay as long as they are and errors grow with every sum. Masks multiply twice, which needs
 a scheme with room for it: the one without encryption, or a modulus of about 100 bits.
 """
