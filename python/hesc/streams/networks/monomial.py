@@ -20,12 +20,10 @@ from hesc._native import ShapeError
 from hesc._support.inputs import flat
 from hesc.streams.arrays import EncryptedArray, SeededArray
 from hesc.streams.encryptor import Encryptor
-from hesc.streams.networks.messages import Message
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.params.streams import Params
     from hesc.streams.arrays import Answer
     from hesc.streams.encryptor import AnyEncryptor
     from hesc.streams.networks.square import SquareNetwork
@@ -95,20 +93,6 @@ class MonomialModel:
         if isinstance(encrypted, SeededArray):
             encrypted = encrypted.expand()
         return cls(encrypted * scales)
-
-    def to_bytes(self) -> bytes:
-        """The wire form, labelled as a model."""
-        return Message.MODEL.label + self.coefficients.to_bytes()
-
-    @classmethod
-    def from_bytes(cls, params: Params, data: bytes) -> MonomialModel:
-        """Reads the wire form; strict.
-
-        Raises:
-            WireError: a query, an answer, or damaged bytes.
-
-        """
-        return cls(EncryptedArray.from_bytes(params, Message.MODEL.open(data)))
 
     def evaluate(self, query: EncryptedArray) -> EncryptedArray:
         """Outputs (samples, outputs) for encrypted monomials (samples, monomials).
