@@ -25,13 +25,14 @@ from sklearn.preprocessing import StandardScaler
 import hesc
 from hesc.cli import batches, compiling, files, terminal
 from hesc.cli.columns import Table
-from hesc.ml import ClientFolder, PrivateClassifier, PrivateRegressor, PrivateTransformer
+from hesc.ml import ClientFolder, PrivateClassifier, PrivateRegressor
 from hesc.protocols.message import (
     HEAD_BYTES,
     NAME_BYTES,
     Kind,
     Message,
     MessageWriter,
+    query_of,
     read_messages,
 )
 
@@ -190,17 +191,18 @@ def test_scorecards(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("parts", "hidden"), [(1, False), (2, True)])
-def test_transformers(tmp_path: Path, parts: int, hidden: bool) -> None:
-    """Rows come back transformed, without a word of classes; hidden matrices need keys."""
+def test_projections(tmp_path: Path, parts: int, hidden: bool) -> None:
+    """Regressors of one output or several, without a word of classes; hidden ones need keys."""
     rng = np.random.default_rng(0)
     samples = rng.normal(size=(200, 12))
     names = [f"f{n}" for n in range(12)]
-    made = PrivateTransformer(make_pipeline(StandardScaler(), PCA(parts, whiten=True)))
+    axes = make_pipeline(StandardScaler(), PCA(parts, whiten=True)).fit_transform(samples)
+    made = PrivateRegressor(make_pipeline(StandardScaler(), LinearRegression()))
     wishes: dict[str, Any] = {"hidden": True, "answers": 9 * parts} if hidden else {}
-    plan = made.fit(samples).plan(samples, names=names, **wishes)
+    plan = made.fit(samples, np.squeeze(axes)).plan(samples, names=names, **wishes)
     made.save(tmp_path / "d")
     report = (tmp_path / "d" / "report.html").read_text()
-    assert "Private transformer" in report
+    assert "Private regressor" in report
     assert "keep their class" not in report
     client, server, keys = tmp_path / "d" / "client", tmp_path / "d" / "server", None
     assert ClientFolder.open(client).plan.needs_keys is hidden
@@ -213,9 +215,11 @@ def test_transformers(tmp_path: Path, parts: int, hidden: bool) -> None:
     files.evaluate(tmp_path / "q", server, tmp_path / "a", keys, counted)
     files.decrypt(tmp_path / "a", client, tmp_path / "k", tmp_path / "p")
     header, found = read(tmp_path / "p")
-    assert header == [*(f"transformed {place}" for place in range(parts)), "error"]
+    outputs = ["prediction"] if parts == 1 else [f"prediction {place}" for place in range(parts)]
+    assert header == [*outputs, "error"]
     values = np.array([[float(cell) for cell in row[:parts]] for row in found])
-    assert np.abs(values - made.transform(samples[:9])).max() < 7 * plan.error
+    expected = made.predict(samples[:9]).reshape(values.shape)
+    assert np.abs(values - expected).max() < 7 * plan.error
 
 
 def test_files_of_others_are_refused(desk: Desk, tmp_path: Path) -> None:
@@ -264,6 +268,25 @@ def test_damaged_queries_and_answers_are_refused_or_read(desk: Desk, tmp_path: P
         assert refused == 80
 
 
+def answers(path: Path, plan: bytes) -> list[bytes]:
+    with path.open("rb") as file:
+        return list(read_messages(file, Kind.ANSWER, plan))
+
+
+def written(path: Path, messages: list[bytes], plan: bytes) -> Path:
+    with path.open("xb") as file:
+        writer = MessageWriter(file, plan)
+        for message in messages:
+            writer.write(message)
+        writer.finish()
+    return path
+
+
+def renamed(answer: bytes, name: bytes, plan: bytes) -> bytes:
+    """The same answer, to a query of another name."""
+    return Message.from_bytes(answer, Kind.ANSWER, plan=plan)._replace(query=name).to_bytes()
+
+
 def test_answers_are_to_one_query(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -296,30 +319,18 @@ def test_answers_are_to_one_query(
 
     plan = ClientFolder.open(desk.client).plan.digest
 
-    def parts(path: Path) -> list[bytes]:
-        with path.open("rb") as file:
-            return list(read_messages(file, Kind.ANSWER, plan))
-
     def joined(name: str, found: list[bytes]) -> Path:
-        with (tmp_path / name).open("xb") as file:
-            writer = MessageWriter(file, plan)
-            for part in found:
-                writer.write(part)
-            writer.finish()
-        return tmp_path / name
+        return written(tmp_path / name, found, plan)
 
-    def renamed(answer: bytes, name: bytes) -> bytes:
-        read = Message.from_bytes(answer, Kind.ANSWER, plan=plan)
-        return read._replace(query=name).to_bytes()
-
-    first, second = parts(tmp_path / "one" / "a")
+    first, second = answers(tmp_path / "one" / "a", plan)
     turned = joined("turned", [second, first])
     # A server that answers fewer samples than it was asked, and names the query as it should.
     rows = write(tmp_path / "few.csv", NAMES, X[:9])
     files.encrypt(rows, *sides, tmp_path / "few-q")
     files.evaluate(tmp_path / "few-q", desk.server, tmp_path / "few-a")
-    (nine,) = parts(tmp_path / "few-a")
-    lost = renamed(nine, Message.from_bytes(first, Kind.ANSWER, plan=plan).query)
+    (nine,) = answers(tmp_path / "few-a", plan)
+    lost = renamed(nine, query_of(first), plan)
+    none = renamed(first, bytes(NAME_BYTES), plan)
     for answer, match in (
         (joined("lost", [lost, second]), "9 samples, the query of 10"),
         (tmp_path / "two" / "a", f"is to query {names[1][:12]}, not to {names[0][:12]}"),
@@ -327,7 +338,10 @@ def test_answers_are_to_one_query(
         (turned, "all parts of both in their order"),
         (joined("fewer", [first]), f"not to {names[0][:12]}"),
         (joined("again", [first, second, second]), f"not to {names[0][:12]}"),
-        (joined("none", [renamed(first, bytes(NAME_BYTES)), second]), f"not to {names[0][:12]}"),
+        (
+            joined("none", [none, second]),
+            f"not to {names[0][:12]}",
+        ),
     ):
         with pytest.raises(hesc.WireError, match=match):
             files.decrypt(answer, *sides, tmp_path / "x", query=tmp_path / "one" / "q")

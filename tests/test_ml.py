@@ -41,8 +41,8 @@ from hesc.ml import (
     LinearServer,
     PrivateClassifier,
     PrivateRegressor,
-    PrivateTransformer,
 )
+from hesc.models.steps import projection
 from hesc.protocols.measuring import measure
 from hesc.protocols.runs import Session
 
@@ -219,18 +219,21 @@ def refused_or_right(private: Any, rows: Any, expected: Any, **wishes: Any) -> s
 def test_weights_that_cancel_beyond_doubles_are_refused(wishes: Any) -> None:
     """A whitened column that is constant has a weight of 10^15 and scores of roundings alone."""
     wine = datasets.load_wine().data
-    squares = make_pipeline(StandardScaler(), PolynomialFeatures(2), PCA(whiten=True)).fit(wine)
+    before = make_pipeline(StandardScaler(), PolynomialFeatures(2)).fit(wine)
+    squares = PCA(whiten=True).fit(before.transform(wine))
     rng = np.random.default_rng(3)
     constant = rng.normal(size=(50, 4)) * [1e-3, 1, 1, 10] + [70.0, 0, 30, 0]
     constant[:, 0] = constant[0, 0]
     whitened = PCA(whiten=True).fit(constant)
     # As eigenvalues are rounded it may be a little more.
     whitened.explained_variance_[-1] = 0
-    for rows, model in ((wine, squares), (constant, whitened)):
-        private = PrivateTransformer.from_fitted(model)
-        assert "VarianceThreshold" in refused_or_right(
-            private, rows, model.transform(rows), **wishes
-        )
+    for rows, steps, axes in ((wine, before, squares), (constant, "passthrough", whitened)):
+        model = LinearRegression().fit(axes.mean_[None], np.zeros((1, len(axes.components_))))
+        model.coef_ = projection(axes).matrix
+        model.intercept_ = -model.coef_ @ axes.mean_
+        private = PrivateRegressor.from_fitted(make_pipeline(steps, model))
+        expected = private.predict(rows)
+        assert "VarianceThreshold" in refused_or_right(private, rows, expected, **wishes)
     # What cancels within doubles is served.
     far = rng.normal(size=(50, 3)) + 1e6
     ridge = Ridge().fit(far, far @ [1.0, -2, 1])

@@ -1,4 +1,4 @@
-"""Transformers, and models of trees over public bins: scores, fidelity, refusals, the wire."""
+"""Models of trees over public bins: scores, fidelity, refusals, the wire."""
 
 from __future__ import annotations
 
@@ -10,16 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import datasets
-from sklearn.decomposition import (
-    NMF,
-    PCA,
-    FactorAnalysis,
-    FastICA,
-    IncrementalPCA,
-    KernelPCA,
-    TruncatedSVD,
-)
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -30,37 +20,21 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import train_test_split
-from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import KBinsDiscretizer, MinMaxScaler, RobustScaler, StandardScaler
-from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
+from sklearn.preprocessing import KBinsDiscretizer, RobustScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import hesc
 from hesc._support import documents
-from hesc.ml import LinearPlan, PrivateClassifier, PrivateRegressor, PrivateTransformer
+from hesc.ml import LinearPlan, PrivateClassifier, PrivateRegressor
 from hesc.models import additive, steps, transforms
 from hesc.models.transforms import transformed
 from hesc.models.trees import TreeEnsemble
 
 X, Y = datasets.load_wine(return_X_y=True)
 PATIENTS = datasets.load_diabetes(return_X_y=True)
-TRANSFORMERS = [
-    PCA(2, whiten=True),
-    IncrementalPCA(2),
-    TruncatedSVD(2, random_state=0),
-    FactorAnalysis(2),
-    FastICA(2, whiten="unit-variance", random_state=0, max_iter=1000),
-    LinearDiscriminantAnalysis(),
-    LinearDiscriminantAnalysis(solver="eigen", n_components=1),
-    NeighborhoodComponentsAnalysis(2, random_state=0, max_iter=5),
-    GaussianRandomProjection(3, random_state=0),
-    SparseRandomProjection(3, random_state=0),
-    MinMaxScaler(),
-    make_pipeline(StandardScaler(), PCA(3)),
-]
 ADDITIVE = [
     GradientBoostingClassifier(max_depth=1, n_estimators=20, random_state=0),
     HistGradientBoostingClassifier(max_depth=1, max_iter=20),
@@ -137,37 +111,6 @@ def test_every_value_of_few_has_a_bin() -> None:
     column = np.repeat([3.0, 5.0, 8.0], [900, 5, 1])
     (edges,) = additive.edges_of(column[:, None], 16, None)
     assert edges.tolist() == [4, 6.5]
-
-
-@pytest.mark.parametrize("model", TRANSFORMERS, ids=lambda m: type(m).__name__)
-def test_transformers_are_scikit_learns(model: Any) -> None:
-    """Errors beyond seven deviations are one of 10^11; a client of the wire form reads the same."""
-    rows = (X - X.mean(axis=0)) / X.std(axis=0) + 1
-    made = PrivateTransformer(model).fit(rows, Y)
-    plan = LinearPlan.from_bytes(made.plan(rows).to_bytes())
-    assert plan.transformer
-    assert "Private transformer" in str(plan)
-    clear = made.transform(rows)
-    found = made.transform(rows, fhe="execute")
-    assert found.shape == clear.shape == model.fit(rows, Y).transform(rows).shape
-    assert np.abs(found - clear).max() < 7 * plan.error
-    assert made.transform(rows, fhe="simulate", random_state=1).shape == clear.shape
-
-
-@pytest.mark.parametrize(
-    ("model", "text"),
-    [
-        (KernelPCA(2), "KernelPCA.*Nystroem"),
-        (NMF(2), "NMF.*TruncatedSVD"),
-        (LogisticRegression(), "LogisticRegression.*nearest: PrivateClassifier"),
-    ],
-)
-def test_other_transformers_are_refused(model: Any, text: str) -> None:
-    with pytest.raises(hesc.ParameterError, match=text):
-        PrivateTransformer(model).fit(X, Y)
-    clipped = PrivateTransformer(MinMaxScaler(clip=True)).fit(X)
-    with pytest.raises(hesc.ParameterError, match="clip=False"):
-        clipped.plan(X)
 
 
 @pytest.mark.parametrize("model", ADDITIVE, ids=lambda m: type(m).__name__)
@@ -339,8 +282,6 @@ PAIR, LIST = numbers(1, 2), numbers(3)
         {"fidelity": {"explained": 2.0}},
         {"fidelity": {"apart": -1.0}},
         {"fidelity": {"apart": 10**400}},
-        {"transformer": True},
-        {"transformer": None},
         {"link": "share"},
         {"steps": {"inputs": 12}},
         {"steps": {"inputs": "13"}},

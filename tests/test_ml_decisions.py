@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,17 +30,19 @@ from hesc.ml import PrivateClassifier
 from hesc.models import extraction, transforms
 from hesc.models.extraction import linear_form
 from hesc.models.trees import TreeEnsemble
-from hesc.protocols import frames, registry
+from hesc.protocols import registry
 from hesc.protocols.classes import models, quantisation
 from hesc.protocols.classes.circuits import Words
 from hesc.protocols.classes.client import ClassClient
 from hesc.protocols.classes.plan import ClassPlan, Counted
 from hesc.protocols.classes.planning import held_out
 from hesc.protocols.classes.quantisation import quantised
-from hesc.protocols.classes.server import ANSWER, KEYS, ClassServer
+from hesc.protocols.classes.server import ClassServer
 from hesc.protocols.classes.trees import trees
+from hesc.protocols.message import Kind, Message
 from hesc.protocols.runs import Session
-from tests.lying_frames import refitted
+from hesc.vectors.keys import PublicKeys
+from tests.lying_messages import refitted
 
 X, Y = datasets.load_iris(return_X_y=True)
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, Y)
@@ -80,7 +82,8 @@ def test_runs_of_many_minutes_say_so_before_they_begin(
     plan = tree._served().plan
     slow = replace(plan, seconds=100.0)
     monkeypatch.setattr(slow.__class__, "prepared", lambda *_args, **_options: 1 / 0)
-    client, server = SimpleNamespace(plan=slow), cast("ClassServer", None)
+    client: Any = SimpleNamespace(plan=slow)
+    server: Any = None
     samples = np.zeros((3 * plan.rows, 4))
     with pytest.warns(UserWarning, match=r"5 min.*batch="), pytest.raises(ZeroDivisionError):
         Session(client, server).run(samples, clip=False, progress=False)
@@ -299,9 +302,12 @@ def test_a_kept_key_goes_with_its_own_public_one() -> None:
     client, (_, other) = ClassClient(plan), hesc.keygen(plan.params)
     keys = client.public_keys()
     assert ClassClient(plan, secret=client.secret, keys=keys).public_keys() == keys
-    foreign = frames.join(KEYS, [other.to_bytes(), frames.split(keys, KEYS, 2)[1]])
+    own = PublicKeys.from_bytes(plan.params, keys)
     with pytest.raises(hesc.KeyMismatchError):
-        ClassClient(plan, secret=client.secret, keys=foreign)
+        ClassClient(plan, secret=client.secret, keys=ClassClient(plan).public_keys())
+    parts = {"public": other.public, "bootstrapping": own.bootstrapping}
+    with pytest.raises(hesc.KeyMismatchError):
+        PublicKeys(plan.params, parts).to_bytes()
 
 
 def test_parties_apart(parties: tuple[ClassClient, ClassServer], tmp_path: Any) -> None:
@@ -388,7 +394,7 @@ def test_a_class_that_there_is_not_is_no_answer(
     secret: Any = client.secret
     for place in range(4):
         data = secret.encrypt_integers_to_bytes([place], "uint2")
-        answer = frames.join(ANSWER, [client.plan.digest, data])
+        answer = Message(Kind.ANSWER, client.plan.digest, 1, (data,)).to_bytes()
         if place < 3:
             assert client.decrypt(answer).predictions.tolist() == [place]
             continue
@@ -396,12 +402,19 @@ def test_a_class_that_there_is_not_is_no_answer(
             client.decrypt(answer)
 
 
-@pytest.mark.parametrize("behind", [b"x", bytes(8), (1).to_bytes(8, "little") + b"x"])
-def test_nothing_follows_upon_the_parts_of_a_message(behind: bytes) -> None:
-    data = frames.join(KEYS, [b"one", b"two"])
-    assert frames.split(refitted(data), KEYS, 2) == [b"one", b"two"]
-    with pytest.raises(hesc.WireError, match="2 parts here"):
-        frames.split(refitted(data + behind), KEYS, 2)
+def test_words_of_as_many_samples_as_a_query_says(
+    parties: tuple[ClassClient, ClassServer],
+) -> None:
+    """A message says how many samples it has, and so does each ciphertext."""
+    client, server = parties
+    read = client.plan.opened(client.encrypt(X[:2]).data, Kind.QUERY)
+    with pytest.raises(hesc.ShapeError, match="as many samples as it says"):
+        server.answer(read._replace(samples=3).to_bytes())
+    with pytest.raises(hesc.WireError, match="other parts"):
+        server.answer(read._replace(parts=(*read.parts, *read.parts)).to_bytes())
+    answer = client.plan.opened(server.answer(read.to_bytes()), Kind.ANSWER)
+    with pytest.raises(hesc.WireError, match="answer is of 2 samples"):
+        client.decrypt(answer._replace(samples=3).to_bytes())
 
 
 def test_damaged_bytes(tree: PrivateClassifier, parties: tuple[ClassClient, ClassServer]) -> None:

@@ -18,7 +18,7 @@ from sklearn.ensemble import AdaBoostRegressor, GradientBoostingRegressor, Rando
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import PolynomialFeatures
+from sklearn.preprocessing import MaxAbsScaler, PolynomialFeatures
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import all_estimators
 
@@ -32,10 +32,9 @@ from hesc.ml import (
     PrivateMLPClassifier,
     PrivateMLPRegressor,
     PrivateRegressor,
-    PrivateTransformer,
     deployment,
 )
-from hesc.models import agreement, extraction, projections, steps, transforms
+from hesc.models import agreement, extraction, steps, transforms
 from hesc.protocols import folders, labels, ledger
 from hesc.protocols.classes.models import TreeVotes
 
@@ -492,7 +491,7 @@ def constants() -> dict[str, tuple[Any, Any]]:
         "forest": (PrivateRegressor(RandomForestRegressor(3)), flat),
         "medians": (PrivateRegressor(AdaBoostRegressor(n_estimators=2)), flat),
         "two targets": (PrivateRegressor(Ridge()), np.column_stack([X[:, 0], flat])),
-        "axes of a point": (PrivateTransformer(PCA(2)), None),
+        "a point": (PrivateRegressor(Ridge()), X[:, 0]),
     }
 
 
@@ -502,7 +501,7 @@ def constants() -> dict[str, tuple[Any, Any]]:
 def test_scores_that_are_all_alike_are_refused_or_served(name: str, refit: bool) -> None:
     """By an error of ours that names what is alike, or what to write; with it they are right."""
     private, target = constants()[name]
-    rows = X if target is not None else np.full_like(X, 2.5)
+    rows = np.full_like(X, 2.5) if name == "a point" else X
     private.fit(rows, target)
     wishes: dict[str, Any] = {"refit": "additive", "bins": 4} if refit else {}
     words = "max_error=|varies|no feature has two bins|models of trees|no sums of its trees"
@@ -600,6 +599,18 @@ def test_what_stays_is_stated_for_errors_that_work_together() -> None:
     assert abs(stays - stated) < 5 * np.sqrt(stays * (1 - stays) / len(rows))
 
 
+@pytest.mark.parametrize(
+    ("private", "said"),
+    [
+        (PrivateClassifier(PCA(2)), "make_pipeline(PCA(), LogisticRegression())"),
+        (PrivateRegressor(MaxAbsScaler()), "make_pipeline(MaxAbsScaler(), Ridge())"),
+    ],
+)
+def test_a_transform_alone_is_told_where_it_goes(private: Any, said: str) -> None:
+    with pytest.raises(hesc.ParameterError, match=re.escape(said)):
+        private.fit(X, Y)
+
+
 def test_what_is_named_as_nearest_is_taken_there() -> None:
     """Of every estimator that scikit-learn has: never itself, never a class that is refused too."""
 
@@ -612,7 +623,6 @@ def test_what_is_named_as_nearest_is_taken_there() -> None:
     places: list[tuple[tuple[type, ...], tuple[type, ...], Callable[[Any], Any]]] = [
         (extraction.CLASSIFIERS, extraction.CLASSIFIERS, alone),
         (extraction.REGRESSORS, extraction.REGRESSORS, alone),
-        (projections.TRANSFORMERS, projections.TRANSFORMERS, alone),
         (extraction.NEIGHBORS, extraction.NEIGHBORS, alone),
         (steps.TRANSFORMS, extraction.CLASSIFIERS, first_of_two),
     ]

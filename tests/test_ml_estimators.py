@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.ensemble import (
     AdaBoostClassifier,
@@ -37,7 +36,7 @@ from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
-from hesc.ml import PrivateClassifier, PrivateRegressor, PrivateTransformer
+from hesc.ml import PrivateClassifier, PrivateRegressor
 from hesc.models import extraction
 
 # Checks seed an outer `random_state` only, and want a fit that is better than a guess.
@@ -89,12 +88,6 @@ def test_classifiers(estimator: Any) -> None:
 @pytest.mark.parametrize("estimator", REGRESSORS, ids=name)
 def test_regressors(estimator: Any) -> None:
     check_estimator(PrivateRegressor(estimator))
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("estimator", [PCA(), StandardScaler(), TruncatedSVD(1)], ids=name)
-def test_transformers(estimator: Any) -> None:
-    check_estimator(PrivateTransformer(estimator))
 
 
 def test_every_estimator_is_checked() -> None:

@@ -29,16 +29,16 @@ from hesc.ml import (
     NetworkServer,
     PrivateMLPClassifier,
     PrivateMLPRegressor,
-    frames,
 )
 from hesc.models.described import Described
 from hesc.models.given import GivenClassifier
 from hesc.models.layers import ACTIVATIONS, Layer, Network
+from hesc.protocols.message import HEAD_BYTES, PART_BYTES, Kind
 from hesc.protocols.networks import planning
 from hesc.protocols.networks.fits import extremes, farthest, fitted
 from hesc.protocols.networks.packing import Packing
 from tests import reading
-from tests.lying_frames import refitted
+from tests.lying_messages import refitted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -346,7 +346,8 @@ def damage(client: NetworkClient, server: NetworkServer, query: bytes, answer: b
             data[at] = int(rng.integers(256))
             if bytes(data) == good:
                 continue
-            with pytest.raises(hesc.WireError, match=r"damaged|no network|of hesc.ml"):
+            told = r"damaged|no message|of version|belongs|another plan"
+            with pytest.raises(hesc.WireError, match=told):
                 reader(bytes(data))
             lie = refitted(bytes(data))
             if lie == good:
@@ -355,22 +356,31 @@ def damage(client: NetworkClient, server: NetworkServer, query: bytes, answer: b
                 reader(lie)
             except hesc.HescError:
                 continue
-            # Who knows of the checksum may change an encryption, which decrypts to something, or
-            # say how many samples there are.
-            assert at > 50
-        kind = good[len(b"hesc.ml ") : good.index(b" 2\n")].decode()
-        plan, count, vector = frames.split(good, kind, 3)
+            # Who knows of the checksum may change an encryption, which decrypts to something, and
+            # how many samples there are, or which query was answered.
+            assert 22 <= at < 42 or at >= HEAD_BYTES + PART_BYTES
+        kind = Kind.QUERY if good is query else Kind.ANSWER
+        found = client.plan.opened(good, kind)
+        (vector,) = found.parts
         for changed in (
-            [bytes(16), count, vector],
-            [plan, bytes(4), vector],
-            [plan, b"\xff" * 4, vector],
-            [plan, count + b"\0", vector],
-            [plan, count, b""],
-            [plan, count, vector[:-1]],
-            [plan, count],
+            {"plan": bytes(16)},
+            {"samples": 0},
+            {"samples": client.plan.rows + 1},
+            {"kind": Kind.PIECE},
+            {"parts": (b"",)},
+            {"parts": (vector[:-1],)},
+            {"parts": (vector + bytes(max(client.plan.vectors)),)},
+            {"parts": (vector, vector)},
+            {"parts": ()},
         ):
             with pytest.raises(hesc.WireError):
-                reader(frames.join(kind, changed))
+                reader(found._replace(**changed).to_bytes())
+    packed = np.zeros(client.plan.params.slot_count)
+    assert client.keys is not None
+    longer = client.keys.encrypt(packed).to_bytes()
+    lie = client.plan.opened(query, Kind.QUERY)._replace(parts=(longer,))
+    with pytest.raises(hesc.WireError, match="a ciphertext of this plan has up to"):
+        server.answer(lie.to_bytes())
     keys = client.public_keys()
     for bad in (b"", keys[:-1], keys + b"x", keys[:100], keys.replace(b"HESC", b"hesc", 1), 7):
         with pytest.raises((hesc.WireError, hesc.ParameterError)):
@@ -484,7 +494,7 @@ def test_a_file_is_compiled(kind: str, tmp_path: Path) -> None:
     error = None if kind == "linear" else 3.0
     compiling.compile_model(tmp_path / "m.onnx", data, tmp_path / "d", max_error=error, sample=20)
     plan = Deployment.open(tmp_path / "d").client.plan
-    assert plan.kind == ("plan" if kind == "linear" else "network plan")
+    assert plan.protocol == ("linear" if kind == "linear" else "networks")
     assert plan.names[63] == "pixel 63"
 
 

@@ -26,7 +26,7 @@ from hesc.ml import (
     OwnerFolder,
     PrivateClassifier,
     PrivateMLPClassifier,
-    PrivateNeighbors,
+    PrivateNeighbours,
     PrivateRegressor,
     ServerFolder,
 )
@@ -183,7 +183,7 @@ def test_folders_of_the_other_side_are_named(tmp_path: Path) -> None:
 
 def test_neighbours_are_told_what_is_left_to_do() -> None:
     """No bits beyond all that there are."""
-    made = PrivateNeighbors(KNeighborsClassifier()).fit(X, Y)
+    made = PrivateNeighbours(KNeighborsClassifier()).fit(X, Y)
     with pytest.raises(hesc.ParameterError, match=r"StandardScaler first, ask for more bits="):
         made.plan(X, bits=64, min_agreement=1)
     with pytest.raises(hesc.ParameterError, match="first, take more neighbours"):

@@ -371,7 +371,7 @@ def test_files_from_owner_to_answer(own: bool, tmp_path: Path) -> None:
     assert not any(name.startswith("server") for name in names)
     assert (tmp_path / "d" / "owner").stat().st_mode & 0o077 == 0
     found = Deployment.open(tmp_path / "d")
-    assert found.owner.digest == found.client.digest
+    assert found.owner.plan.digest == found.client.plan.digest
     with pytest.raises(hesc.ParameterError, match="encrypt-model"):
         _ = found.server
     client, key, keys = found.client.path, tmp_path / "k", tmp_path / "client.keys"

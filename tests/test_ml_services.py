@@ -43,9 +43,8 @@ from hesc.ml import (
     PrivateClassifier,
     PrivateMLPClassifier,
     PrivateMLPRegressor,
-    PrivateNeighbors,
+    PrivateNeighbours,
     PrivateRegressor,
-    PrivateTransformer,
     report,
 )
 from hesc.models.described import Described
@@ -73,8 +72,7 @@ def estimators() -> dict[str, Any]:
         "classifier": fitted(PrivateClassifier(LogisticRegression(max_iter=1000))),
         "tree": fitted(PrivateClassifier(DecisionTreeClassifier(max_depth=2, random_state=0))),
         "regressor": fitted(PrivateRegressor(Ridge())),
-        "transformer": fitted(PrivateTransformer(PCA(2))),
-        "neighbours": fitted(PrivateNeighbors(KNeighborsClassifier())),
+        "neighbours": fitted(PrivateNeighbours(KNeighborsClassifier())),
         "network": fitted(PrivateMLPClassifier(MLPClassifier((4,), max_iter=50, random_state=0))),
         "network regressor": fitted(
             PrivateMLPRegressor(MLPRegressor(hidden_layer_sizes=(4,), max_iter=50, random_state=0))
@@ -83,7 +81,7 @@ def estimators() -> dict[str, Any]:
 
 
 NETWORKS = ["network", "network regressor"]
-KINDS = ["classifier", "tree", "regressor", "transformer", "neighbours", *NETWORKS]
+KINDS = ["classifier", "tree", "regressor", "neighbours", *NETWORKS]
 # What may be wished of codes alone.
 OF_CODES = {"bits", "random_state"}
 
@@ -193,7 +191,7 @@ EDITED: dict[str, tuple[Any, dict[str, Any]]] = {
         PrivateClassifier(DecisionTreeClassifier(max_depth=2, random_state=0)),
         {"disclose": "class", "engine": "binary", "min_agreement": 0},
     ),
-    "neighbours": (PrivateNeighbors(KNeighborsClassifier()), {"min_agreement": 0}),
+    "neighbours": (PrivateNeighbours(KNeighborsClassifier()), {"min_agreement": 0}),
     "network": (PrivateMLPClassifier(MLPClassifier((3,), max_iter=50, random_state=0)), {}),
     "gaussian": (PrivateClassifier(GaussianNB()), {}),
 }
@@ -512,5 +510,5 @@ def test_documents_name_every_setting_that_is_served() -> None:
     text = (Path(__file__).parents[1] / "docs" / "ml.md").read_text(encoding="utf-8")
     table = text.split("## Settings")[1].split("\n## ")[0]
     named = set(re.findall(r'^\| `"(\w+)"`[^|]*\| `"(\w+)"`', table, re.MULTILINE))
-    kinds = (PrivateClassifier, PrivateMLPClassifier, PrivateNeighbors, PrivateTransformer)
+    kinds = (PrivateClassifier, PrivateMLPClassifier, PrivateNeighbours)
     assert named == {pair for kind in kinds for pair in kind._services}

@@ -24,7 +24,7 @@ from hesc.ml import (
     OwnersServer,
     Party,
     PrivateClassifier,
-    PrivateNeighbors,
+    PrivateNeighbours,
 )
 from hesc.models.trees import TreeEnsemble
 from hesc.protocols import registry
@@ -65,7 +65,7 @@ def test_rows_planned_with_have_the_columns_that_are_named(
 
 @pytest.mark.filterwarnings("ignore:X has feature names")
 def test_neighbours_are_tried_on_the_columns_that_are_named() -> None:
-    private = PrivateNeighbors(KNeighborsClassifier()).fit(X, Y)
+    private = PrivateNeighbours(KNeighborsClassifier()).fit(X, Y)
     table = pytest.importorskip("pandas").DataFrame(X, columns=NAMES)
     assert private.plan(table, names=NAMES).names == NAMES
     with pytest.raises(ShapeError, match="another order"):
@@ -113,12 +113,12 @@ def test_a_server_of_weights_beyond_all_numbers_is_refused(private: PrivateClass
         OwnersServer(plan, np.full((3, 4), 1e308), np.zeros(3))
 
 
-@pytest.mark.parametrize("name", ["parties", "neighbors"])
+@pytest.mark.parametrize("name", ["parties", "neighbours"])
 def test_no_plan_has_one_name_for_two_features(private: PrivateClassifier, name: str) -> None:
     plan = (
         private.plan(X, names=NAMES, **SETTINGS[name])
         if name == "parties"
-        else PrivateNeighbors(KNeighborsClassifier()).fit(X, Y).plan(X, names=NAMES)
+        else PrivateNeighbours(KNeighborsClassifier()).fit(X, Y).plan(X, names=NAMES)
     )
     given = json.loads(plan.to_bytes()) | {"names": ["a", "a", "c", "d"]}
     with pytest.raises(WireError, match="one name for several"):

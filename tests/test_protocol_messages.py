@@ -18,6 +18,7 @@ from hesc.protocols.message import (
     name_of,
     read_messages,
 )
+from tests.lying_messages import refitted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,6 +111,14 @@ def test_another_number_of_parts_is_refused() -> None:
 def test_messages_that_lie_are_refused(lying: Message) -> None:
     with pytest.raises(WireError):
         Message.from_bytes(lying.to_bytes(), Kind.QUERY, plan=PLAN)
+
+
+def test_lengths_are_those_of_the_parts_whatever_the_checksum() -> None:
+    """A byte behind the last part, one too few, and a length that is not there."""
+    sent = message().to_bytes()
+    for data in (sent + b"x", sent[:-1], sent[:-3], sent[:-4]):
+        with pytest.raises(WireError, match=r"follows|ends before"):
+            Message.from_bytes(refitted(data), Kind.QUERY, plan=PLAN)
 
 
 @pytest.mark.parametrize("samples", [-1, 2**32])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pytest
-from sklearn.decomposition import PCA, FactorAnalysis, IncrementalPCA
+from sklearn.decomposition import PCA
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
@@ -25,9 +25,8 @@ from hesc.ml import (
     PrivateClassifier,
     PrivateMLPClassifier,
     PrivateMLPRegressor,
-    PrivateNeighbors,
+    PrivateNeighbours,
     PrivateRegressor,
-    PrivateTransformer,
 )
 
 if TYPE_CHECKING:
@@ -95,17 +94,8 @@ CASES: dict[str, Case] = {
         lambda copy: PrivateRegressor(Lasso(alpha=0.01, copy_X=copy)),
         {},
     ),
-    "axes": Case(lambda copy: PrivateTransformer(PCA(2, copy=copy)), {}),
-    "axes in parts": Case(
-        lambda copy: PrivateTransformer(IncrementalPCA(2, copy=copy)),
-        {},
-    ),
-    "factors": Case(
-        lambda copy: PrivateTransformer(FactorAnalysis(2, copy=copy)),
-        {},
-    ),
     "neighbours": Case(
-        lambda copy: PrivateNeighbors(
+        lambda copy: PrivateNeighbours(
             make_pipeline(StandardScaler(copy=copy), KNeighborsClassifier())
         ),
         {"min_agreement": 0.0, "bits": 64},

@@ -28,7 +28,7 @@ _MODULES: Final = {
     "hesc:integers": "integers",
     "hesc:linkage": "linkage",
     "hesc:models": "models",
-    "hesc:neighbors": "neighbors",
+    "hesc:neighbours": "neighbours",
     "hesc:planner": "planner",
     "hesc:rings": "rings",
     "hesc:slots": "slots",

@@ -60,7 +60,7 @@ def cases() -> dict[str, Case]:
     from hesc.ml import (
         PrivateClassifier,
         PrivateMLPClassifier,
-        PrivateNeighbors,
+        PrivateNeighbours,
         PrivateRegressor,
     )
 
@@ -101,7 +101,7 @@ def cases() -> dict[str, Case]:
         ),
         "iris, 5 neighbours": Case(
             "iris",
-            lambda: PrivateNeighbors(make_pipeline(StandardScaler(), KNeighborsClassifier())),
+            lambda: PrivateNeighbours(make_pipeline(StandardScaler(), KNeighborsClassifier())),
             {},
         ),
     }

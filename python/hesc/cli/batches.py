@@ -59,8 +59,7 @@ def write_rows(
     """A line for each sample: prediction, scores, their error, probabilities."""
     columns: list[tuple[list[str], Any]] = []
     labels = [] if plan.classes is None else [str(name) for name in plan.classes.tolist()]
-    what = "transformed" if getattr(plan, "transformer", False) else "prediction"
-    columns.append((_names(what, found.predictions, []), found.predictions))
+    columns.append((_names("prediction", found.predictions, []), found.predictions))
     if plan.classes is not None and found.scores is not None:
         columns.append((_names("score", found.scores, labels), found.scores))
     if found.error is not None:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 from hesc.ml.deployment import ClientFolder, Deployment, OwnerFolder, ServerFolder
 from hesc.protocols.linear.plan import LinearPlan
 from hesc.protocols.linear.server import LinearServer
-from hesc.protocols.neighbours.plan import NeighborsPlan
-from hesc.protocols.neighbours.server import NeighborsServer
+from hesc.protocols.neighbours.plan import NeighboursPlan
+from hesc.protocols.neighbours.server import NeighboursServer
 from hesc.protocols.networks.plan import NetworkPlan
 from hesc.protocols.networks.server import NetworkServer
 from hesc.protocols.outsourced.owner import OutsourcedOwner
@@ -31,16 +31,15 @@ from hesc.protocols.owners.server import OwnersServer
 if TYPE_CHECKING:
     from hesc.ml.estimators import PrivateClassifier, PrivateRegressor
     from hesc.ml.mlp import PrivateMLPClassifier, PrivateMLPRegressor
-    from hesc.ml.neighbours import PrivateNeighbors
+    from hesc.ml.neighbours import PrivateNeighbours
     from hesc.ml.onnx import load_onnx
     from hesc.ml.serving import ClippedWarning
     from hesc.ml.square import PrivateSquareNetwork
-    from hesc.ml.transformers import PrivateTransformer
     from hesc.protocols.classes.client import ClassClient
     from hesc.protocols.classes.plan import ClassPlan
     from hesc.protocols.classes.server import ClassServer
     from hesc.protocols.linear.client import LinearClient
-    from hesc.protocols.neighbours.client import NeighborsClient
+    from hesc.protocols.neighbours.client import NeighboursClient
     from hesc.protocols.networks.client import NetworkClient
     from hesc.protocols.outsourced.client import OutsourcedClient
     from hesc.protocols.owners.client import OwnersClient
@@ -55,9 +54,9 @@ __all__ = [
     "LinearClient",
     "LinearPlan",
     "LinearServer",
-    "NeighborsClient",
-    "NeighborsPlan",
-    "NeighborsServer",
+    "NeighboursClient",
+    "NeighboursPlan",
+    "NeighboursServer",
     "NetworkClient",
     "NetworkPlan",
     "NetworkServer",
@@ -73,10 +72,9 @@ __all__ = [
     "PrivateClassifier",
     "PrivateMLPClassifier",
     "PrivateMLPRegressor",
-    "PrivateNeighbors",
+    "PrivateNeighbours",
     "PrivateRegressor",
     "PrivateSquareNetwork",
-    "PrivateTransformer",
     "ServerFolder",
     "load_onnx",
 ]
@@ -88,17 +86,16 @@ _LATER: Final = {
     "ClassServer": "hesc.protocols.classes.server",
     "ClippedWarning": "hesc.ml.serving",
     "LinearClient": "hesc.protocols.linear.client",
-    "NeighborsClient": "hesc.protocols.neighbours.client",
+    "NeighboursClient": "hesc.protocols.neighbours.client",
     "NetworkClient": "hesc.protocols.networks.client",
     "OutsourcedClient": "hesc.protocols.outsourced.client",
     "OwnersClient": "hesc.protocols.owners.client",
     "PrivateClassifier": "hesc.ml.estimators",
     "PrivateMLPClassifier": "hesc.ml.mlp",
     "PrivateMLPRegressor": "hesc.ml.mlp",
-    "PrivateNeighbors": "hesc.ml.neighbours",
+    "PrivateNeighbours": "hesc.ml.neighbours",
     "PrivateRegressor": "hesc.ml.estimators",
     "PrivateSquareNetwork": "hesc.ml.square",
-    "PrivateTransformer": "hesc.ml.transformers",
     "load_onnx": "hesc.ml.onnx",
 }
 
@@ -111,7 +108,6 @@ _NEEDS: Final = {
     "hesc.ml.onnx": ["sklearn", "onnx"],
     "hesc.ml.serving": ["sklearn"],
     "hesc.ml.square": ["sklearn"],
-    "hesc.ml.transformers": ["sklearn"],
 }
 """Such packages by modules of `_LATER`."""
 

@@ -45,7 +45,7 @@ def no_options(options: dict[str, Any]) -> None:
 
 
 class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """What classifiers, regressors and transformers share."""
+    """What classifiers and regressors share."""
 
     _finals: tuple[type, ...]
 

@@ -11,11 +11,11 @@ from hesc._support import shares
 from hesc.models import transforms
 from hesc.models.extraction import Linear
 from hesc.planner import Classes, Distances, Scores, Task, decide
-from hesc.protocols.classes.backend import ClassService
+from hesc.protocols.classes.backend import ClassBackend
 from hesc.protocols.classes.models import classify
 from hesc.protocols.classes.quantisation import MODELS
 from hesc.protocols.linear.backend import LinearBackend
-from hesc.protocols.neighbours.backend import NeighborsService
+from hesc.protocols.neighbours.backend import NeighboursBackend
 
 if TYPE_CHECKING:
     from hesc.planner import Decision
@@ -33,9 +33,9 @@ def contenders(service: Service, *, samples: int, objective: str, bandwidth: flo
     wishes: dict[str, Any] = {"samples": samples, "objective": objective, "bandwidth": bandwidth}
     if isinstance(service, LinearBackend):
         return decide(_scores(service, wishes))
-    if isinstance(service, ClassService) and isinstance(service.form, Linear):
+    if isinstance(service, ClassBackend) and isinstance(service.form, Linear):
         return decide(_classes(service, service.form, wishes))
-    if isinstance(service, NeighborsService):
+    if isinstance(service, NeighboursBackend):
         return decide(Task(Distances(service.codes), disclose="distances", **wishes))
     raise TypeError(f"{type(service).__name__} is compared by no task of the planner")
 
@@ -60,7 +60,7 @@ def _scores(service: LinearBackend, wishes: dict[str, Any]) -> Task:
     )
 
 
-def _classes(service: ClassService, form: Linear, wishes: dict[str, Any]) -> Task:
+def _classes(service: ClassBackend, form: Linear, wishes: dict[str, Any]) -> Task:
     """The task of a plan of classes: as many rows may change their class as it changes."""
     plan = service.plan
     low, high = plan.ranges

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
-    from hesc.protocols.client import Client
     from hesc.protocols.plan import Plan
     from hesc.protocols.server import Owner, Server
 
@@ -59,7 +58,7 @@ class ClientFolder:
         found = folders.read(folder, "client folder", {PLAN: documents.LARGEST})
         return cls(folder, _plan_of(found, folder))
 
-    def client(self, *, secret: Any = None, keys: bytes | None = None) -> Client[Any]:
+    def client(self, *, secret: Any = None, keys: bytes | None = None) -> Any:
         """A client with a key that was kept (`load_secret`), or with a new one.
 
         Args:
@@ -264,9 +263,8 @@ class Deployment:
         there = tuple(side for side in _OPENERS if (folder / side).exists())
         found = folders.read(folder, "deployment", {REPORT: _REPORT_BYTES}, below=there)
         sides = {side: _OPENERS[side].open(folder / side) for side in there}
-        if "client" not in sides or set(registry.protocol_of(sides["client"].plan).sides) != set(
-            there
-        ):
+        plan = sides["client"].plan if "client" in sides else None
+        if plan is None or set(registry.protocol_of(plan).sides) != set(there):
             raise WireError(f"{folder} has other folders than its plan; get the whole folder again")
         if any(side.plan.digest.hex() != found.plan for side in sides.values()):
             raise WireError(f"the folders of {folder} are of different plans")

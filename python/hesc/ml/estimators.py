@@ -41,7 +41,7 @@ class PrivateClassifier(Classifying):
     _finals = extraction.CLASSIFIERS
     _services: ClassVar[Table] = {
         **Private._services,  # noqa: SLF001 - of what this is a kind of
-        ("client_server", "class"): "hesc.protocols.classes.backend:ClassService",
+        ("client_server", "class"): "hesc.protocols.classes.backend:ClassBackend",
     }
 
 

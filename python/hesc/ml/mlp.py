@@ -26,7 +26,7 @@ class _PrivateNetwork(Private):
     """What classifiers and regressors share."""
 
     _services: ClassVar[Table] = {
-        ("client_server", "scores"): "hesc.protocols.networks.backend:NetworkService",
+        ("client_server", "scores"): "hesc.protocols.networks.backend:NetworkBackend",
     }
 
     @classmethod

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from hesc.ml.serving import Mode
-    from hesc.protocols.neighbours.plan import NeighborsPlan
-    from hesc.protocols.neighbours.runs import NeighborsRun
+    from hesc.protocols.neighbours.plan import NeighboursPlan
+    from hesc.protocols.neighbours.runs import NeighboursRun
     from hesc.protocols.services import Table
 
 
-class PrivateNeighbors(Classifying):
+class PrivateNeighbours(Classifying):
     """A classifier by k nearest neighbours, for encrypted samples.
 
     Samples and records become binary codes, whose distances tell angles; the server has the
@@ -36,7 +36,7 @@ class PrivateNeighbors(Classifying):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> private = PrivateNeighbors(KNeighborsClassifier()).fit(X, y)
+    >>> private = PrivateNeighbours(KNeighborsClassifier()).fit(X, y)
     >>> plan = private.plan(X)
     >>> private.predict(X[[0, 60, 120]], fhe="execute", progress=False).tolist()
     [0, 1, 2]
@@ -45,7 +45,7 @@ class PrivateNeighbors(Classifying):
 
     _finals = NEIGHBORS
     _services: ClassVar[Table] = {
-        ("client_server", "distances"): "hesc.protocols.neighbours.backend:NeighborsService"
+        ("client_server", "distances"): "hesc.protocols.neighbours.backend:NeighboursBackend"
     }
 
     @classmethod
@@ -64,7 +64,7 @@ class PrivateNeighbors(Classifying):
         names: Sequence[str] = (),
         random_state: int = 0,
         table: bool | None = None,
-    ) -> NeighborsPlan:
+    ) -> NeighboursPlan:
         """Codes the records, counts what that changes and says who learns what: print the plan.
 
         Args:
@@ -90,7 +90,7 @@ class PrivateNeighbors(Classifying):
         Cost: codes of the records, and distances of a thousand rows to all of them, in the clear.
 
         """
-        found: NeighborsPlan = self._planned_by(
+        found: NeighboursPlan = self._planned_by(
             X,
             setting,
             disclose,
@@ -111,7 +111,7 @@ class PrivateNeighbors(Classifying):
         clip: bool = False,
         random_state: int | None = None,
         progress: bool | Callable[[int, int], object] = True,
-    ) -> NeighborsRun:
+    ) -> NeighboursRun:
         """Classes with votes, the nearest records, estimated angles to these, and bytes both ways.
 
         Both parties run in this process, with keys that stay for the plan's next runs.
@@ -129,7 +129,7 @@ class PrivateNeighbors(Classifying):
             ParameterError: there is no plan.
 
         """
-        found: NeighborsRun = super().run(  # type: ignore[assignment]
+        found: NeighboursRun = super().run(  # type: ignore[assignment]
             X, fhe=fhe, clip=clip, random_state=random_state, progress=progress
         )
         return found

@@ -46,8 +46,6 @@ class Serving(Deployable):
         ("many_parties", "scores"): "hesc.protocols.owners.backend:OwnersBackend",
     }
     """What serves which setting and disclosure."""
-    _transforms: ClassVar[bool] = False
-    """Whether outputs are transformed samples."""
 
     if TYPE_CHECKING:
         estimator_: Any
@@ -193,9 +191,7 @@ class Serving(Deployable):
             raise ParameterError("a model of one class needs no scores, encrypted or not")
         # Whoever serves the model, its client is told the classes.
         labels.described_or_none(classes)
-        asked = services.Asked(
-            self.estimator_, rows, clear, named, classes, self._transforms, given
-        )
+        asked = services.Asked(self.estimator_, rows, clear, named, classes, given)
         self._service = service.make(asked)
         if table or (table is None and _somebody_looks()):
             from hesc.ml import contenders

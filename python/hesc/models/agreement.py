@@ -52,23 +52,19 @@ def margins_of(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(first - second)
 
 
-def typical_of(scores: NDArray[np.float64], *, margins: bool, together: bool = False) -> float:
+def typical_of(scores: NDArray[np.float64], *, margins: bool) -> float:
     """What errors of scores are held against where nobody says which are wanted.
 
     Args:
         scores: a row of outputs for each sample.
         margins: whether it is the median margin between classes, or else the deviation of scores:
             of several outputs that of the one that varies least, which one error has to do for.
-        together: whether it is the root mean square of all deviations instead: the last components
-            of a projection hardly vary.
 
     Raises:
         ParameterError: scores that are alike, but for roundings.
 
     """
-    deviations = scores.std(axis=0)
-    least = float(np.sqrt((deviations**2).mean()) if together else deviations.min())
-    found = float(np.median(margins_of(scores))) if margins else least
+    found = float(np.median(margins_of(scores)) if margins else scores.std(axis=0).min())
     if not found > ROUNDINGS * np.abs(scores).max():
         raise ParameterError(
             "no error follows from the scores of these rows, which are alike; give max_error="

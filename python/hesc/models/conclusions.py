@@ -34,7 +34,7 @@ class Concluding:
         return raw[:, 0] if raw.shape[1] == 1 else raw
 
     def predictions(self, scores: NDArray[np.float64]) -> NDArray[Any]:
-        """Classes by the highest score, or the scores of a regressor themselves."""
+        """Classes by the highest score, or numbers, which are the scores."""
         return predictions(self.classes, scores)
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -43,7 +43,6 @@ from hesc._native import ParameterError
 from hesc.models.discriminants import gaussian, quadratic
 from hesc.models.given import GivenClassifier, GivenRegressor
 from hesc.models.layers import Network
-from hesc.models.projections import TRANSFORMERS, projected
 from hesc.models.samples import on_copies
 from hesc.models.steps import TRANSFORMS, transforms_of
 from hesc.models.transforms import Scaler
@@ -105,8 +104,8 @@ _NEAREST: Final = {
     "Selector": _SELECT,
     "Select": _SELECT,
     "RFE": _SELECT,
-    "KNeighborsClassifier": "PrivateNeighbors",
-    "RadiusNeighborsClassifier": "PrivateNeighbors(KNeighborsClassifier())",
+    "KNeighborsClassifier": "PrivateNeighbours",
+    "RadiusNeighborsClassifier": "PrivateNeighbours(KNeighborsClassifier())",
     "KNeighbors": "hesc.codes has distances of encrypted codes; as a linear model " + _KERNEL,
     "MLP": "PrivateMLPClassifier and PrivateMLPRegressor; as a linear model " + _KERNEL,
     "SVC": "LinearSVC, or with a kernel " + _KERNEL,
@@ -117,10 +116,9 @@ _NEAREST: Final = {
     "NB": "GaussianNB",
     "Tree": _SQUARES,
     "Isolation": _SQUARES,
-    "SVD": "TruncatedSVD",
-    "TruncatedSVD": "PCA",
+    "SVD": "PCA",
     "PCA": "PCA",
-    "NMF": "TruncatedSVD",
+    "NMF": "PCA",
     "RBFSampler": "Nystroem",
     "Imputer": _BEFORE,
     "Encoder": _BEFORE,
@@ -132,14 +130,11 @@ _NEAREST: Final = {
 _FINALS: Final = {
     kind: name
     for name, kinds in {
-        "PrivateTransformer": TRANSFORMERS,
-        "PrivateNeighbors": NEIGHBORS,
+        "PrivateNeighbours": NEIGHBORS,
         "PrivateRegressor": REGRESSORS,
         "PrivateClassifier": CLASSIFIERS,
     }.items()
     for kind in kinds
-    # Which classifies as well, and that is not served.
-    if kind is not LinearDiscriminantAnalysis
 }
 """What serves a model by its exact class."""
 
@@ -213,7 +208,6 @@ def _refusal(part: Any, taken: tuple[type, ...]) -> str:
     general = {
         TRANSFORMS: _BEFORE,
         REGRESSORS: "Ridge",
-        TRANSFORMERS: "PCA",
         NEIGHBORS: "KNeighborsClassifier",
     }.get(taken, "LogisticRegression")
     names = {kind.__name__ for kind in taken}
@@ -241,6 +235,8 @@ def _elsewhere(part: Any, taken: tuple[type, ...]) -> str | None:
     served = _FINALS.get(type(part))
     if taken != TRANSFORMS and served is not None:
         return served
+    if taken != TRANSFORMS and type(part) in TRANSFORMS:
+        return f"make_pipeline({type(part).__name__}(), {{}}), a model behind the transform"
     if taken == CLASSIFIERS and isinstance(part, RegressorMixin):
         return "PrivateRegressor"
     if taken == REGRESSORS and isinstance(part, ClassifierMixin):
@@ -293,9 +289,7 @@ def linear_form(estimator: Any) -> Linear:
     """
     *before, final = parts_of(estimator)
     steps = [step for part in before for step in transforms_of(part)]
-    if type(final) in TRANSFORMERS:
-        weights, intercepts = projected(final)
-    elif type(final) is GaussianNB:
+    if type(final) is GaussianNB:
         more, weights, intercepts = gaussian(final)
         steps += more
     elif type(final) is QuadraticDiscriminantAnalysis:
@@ -326,9 +320,7 @@ def transformed(parts: list[Any], x: NDArray[np.float64]) -> NDArray[np.float64]
 def clear_scores(estimator: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
     """What scikit-learn computes: rows of outputs, the same ones as `linear_form` has."""
     *before, final = parts_of(estimator)
-    if type(final) in TRANSFORMERS:
-        scores = on_copies(estimator.transform, x)
-    elif type(final) in (*REGRESSORS, GivenRegressor):
+    if type(final) in (*REGRESSORS, GivenRegressor):
         scores = on_copies(estimator.predict, x)
     elif type(final) in (*_SHARES, *NEIGHBORS):
         scores = on_copies(estimator.predict_proba, x)

@@ -29,7 +29,7 @@ class Records(NamedTuple):
     """The place of each record's class."""
     classes: NDArray[Any]
     """All that there are."""
-    neighbors: int
+    neighbours: int
     """Records that vote."""
     weights: str
     """One of `voting.WEIGHTS`."""

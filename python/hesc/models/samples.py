@@ -58,7 +58,7 @@ class Result(NamedTuple):
     """What an answer says, for the client's eyes: whoever it is shown to learns of the key."""
 
     predictions: NDArray[Any]
-    """Classes, a regressor's numbers, or transformed samples."""
+    """Classes, or a regressor's numbers."""
     scores: Any
     """Scores as scikit-learn's `decision_function` has them; None where an answer holds classes
     alone."""

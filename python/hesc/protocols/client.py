@@ -11,10 +11,12 @@ from hesc._support.inputs import as_many, of_kind, whole, wire_bytes
 from hesc.models.samples import Query
 from hesc.params import LeveledParams
 from hesc.protocols.message import NAME_BYTES, Kind, Message, name_of
-from hesc.secret import keygen, leveled_keygen
+from hesc.secret import LeveledSecretKey, keygen, leveled_keygen, load_secret_key
 from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
@@ -25,6 +27,17 @@ def new_keys(params: Any, **options: Any) -> tuple[Any, PublicKeys]:
     """A key pair of a set, with the parts that these options of its generation name."""
     make = leveled_keygen if isinstance(params, LeveledParams) else keygen
     return make(params, **options)
+
+
+def kept_key(params: Any, path: str | PathLike[str], passphrase: str | None) -> Any:
+    """A secret key of a set from its file; see `hesc.protocols.registry.load_secret`.
+
+    Raises:
+        DecryptionError, ParameterError, WireError, PermissionError: as `load_secret`.
+
+    """
+    load = LeveledSecretKey.load if isinstance(params, LeveledParams) else load_secret_key
+    return load(params, path, passphrase=passphrase)
 
 
 class Read(Protocol):

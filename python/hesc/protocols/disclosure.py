@@ -127,11 +127,11 @@ def shown(name: str) -> str:
     return repr(name if len(name) <= _SHOWN else f"{name[:_SHOWN]}...")
 
 
-def model_kind(classes: int | None, *, transformer: bool = False) -> str:
+def model_kind(classes: int | None) -> str:
     """What a model is, in words."""
     if classes is not None:
         return f"classifier of {classes} classes"
-    return "transformer" if transformer else "regressor"
+    return "regressor"
 
 
 def units(classes: int | None) -> str:

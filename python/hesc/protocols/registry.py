@@ -153,12 +153,7 @@ def load_secret(plan: Plan, path: str | PathLike[str], passphrase: str | None = 
         PermissionError: others than the file's owner may read or write it.
 
     """
-    from hesc.params import LeveledParams
-    from hesc.secret import LeveledSecretKey, load_secret_key
-
-    params = plan.params
-    load = LeveledSecretKey.load if isinstance(params, LeveledParams) else load_secret_key
-    return load(params, path, passphrase=passphrase)
+    return import_module("hesc.protocols.client").kept_key(plan.params, path, passphrase)
 
 
 def server_takes_keys(plan: Plan) -> bool:

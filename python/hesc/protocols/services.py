@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
 _SETTINGS: Final = {
     "client_server": "",
-    "outsourced": "linear models and trees in bins have encrypted weights, in PrivateClassifier, "
-    "PrivateRegressor and PrivateTransformer; for encrypted networks see hesc.streams.networks, "
-    "for encrypted records of the client's own hesc.codes.EncryptedGallery",
+    "outsourced": "linear models and trees in bins have encrypted weights, in PrivateClassifier "
+    "and PrivateRegressor; for encrypted networks see hesc.streams.networks, for encrypted records "
+    "of the client's own hesc.codes.EncryptedGallery",
     "one_side_clear": "a model that is nobody's secret is given to the client, who computes by "
     "itself; nothing is encrypted",
     "many_parties": "linear models and trees in bins are served on features of several owners, in "
-    "PrivateClassifier, PrivateRegressor and PrivateTransformer; hesc.logarithms multiplies what "
-    "several owners encrypt, hesc.protocols.linkage matches records of two",
+    "PrivateClassifier and PrivateRegressor; hesc.logarithms multiplies what several owners "
+    "encrypt, hesc.protocols.linkage matches records of two",
 }
 """Who holds what, and what does instead where an estimator has no service for it."""
 _DISCLOSURES: Final = {
@@ -51,7 +51,7 @@ _DISCLOSURES: Final = {
     "models and trees whose server knows its model; whoever decrypts scores, or has the model, "
     "learns more than a class",
     "products": "the server adds up products before it answers, and only scores come back",
-    "distances": "distances of codes are PrivateNeighbors' and hesc.codes'",
+    "distances": "distances of codes are PrivateNeighbours' and hesc.codes'",
 }
 """What the client learns, and the reason where an estimator has no service for it."""
 _TIES: Final = 1e-9
@@ -92,8 +92,6 @@ class Asked(NamedTuple):
     """Names of the features, or none."""
     classes: NDArray[Any] | None
     """A classifier's classes; None of other models."""
-    transformer: bool
-    """Whether outputs are transformed samples."""
     wishes: dict[str, Any]
     """Those that were given, of `WISHES`."""
 
@@ -139,7 +137,6 @@ class Service(ABC):
 
     def has_classes(self, holder: Any) -> bool:
         """Whether classes have the names that were planned, in their order."""
-        # Transformers have some that nobody is told.
         if self._classes is None:
             return True
         return np.array_equal(getattr(holder, "classes_", ()), self._classes)

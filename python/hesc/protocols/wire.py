@@ -52,6 +52,20 @@ def whole(least: int, most: int) -> dict[str, Codec]:
     return declared(Codec(int, read))
 
 
+def wholes(least: int, most: int, *, count: tuple[int, int]) -> dict[str, Codec]:
+    """A tuple of whole numbers within bounds, of which there are so many."""
+    fewest, longest = count
+
+    def read(value: Any, what: str, _: Earlier) -> tuple[int, ...]:
+        if not isinstance(value, list) or not fewest <= len(value) <= longest:
+            raise WireError(f"{what} are from {fewest} to {longest} whole numbers")
+        if not all(type(each) is int and least <= each <= most for each in value):
+            raise WireError(f"{what} are whole numbers from {least} to {most}")
+        return tuple(value)
+
+    return declared(Codec(list, read))
+
+
 def number(least: float, most: float) -> dict[str, Codec]:
     """A finite number within bounds."""
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _WHOLE = "trees are compared as they are, on features of feature_bits= bits; leave it out"
 
 
-class ClassService(Service):
+class ClassBackend(Service):
     """A model in whole numbers at the server, classes for the client."""
 
     takes: ClassVar[frozenset[str]] = frozenset(
@@ -62,7 +62,7 @@ class ClassService(Service):
         """Samples that contenders are compared on, before all transforms."""
 
     @classmethod
-    def make(cls, asked: Asked) -> ClassService:
+    def make(cls, asked: Asked) -> ClassBackend:
         """Plans comparisons: see `hesc.protocols.classes.planning.make`."""
         steps, form = extraction.form_of(asked.estimator)
         wishes = {name: wish for name, wish in asked.wishes.items() if name != "ranges"}

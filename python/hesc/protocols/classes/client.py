@@ -8,145 +8,73 @@ import numpy as np
 
 from hesc import integers
 from hesc._native import DecryptionError, KeyMismatchError, ParameterError
-from hesc._support.inputs import of_kind
+from hesc._support.inputs import as_many
 from hesc.integers import IntegerAnswer
 from hesc.models.samples import Result
-from hesc.params.vectors import LeveledParams
-from hesc.protocols import frames
 from hesc.protocols.classes.models import index_kind
 from hesc.protocols.classes.plan import ClassPlan
-from hesc.protocols.classes.server import ANSWER, QUERY, public_of
-from hesc.protocols.holding import KeyHolder
-from hesc.secret import LeveledSecretKey, SecretKey, keygen, leveled_keygen, load_secret_key
+from hesc.protocols.client import Client
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from numpy.typing import NDArray
-
-    from hesc.vectors.keys import PublicKeys
-
 
 _PROBES: Final = 64
 """Bits that a pair of keys is tried on."""
 
 
-class ClassClient(KeyHolder[Result]):
-    """A plan and a secret key. Not printed with it, copied or pickled; needs no scikit-learn.
+class ClassClient(Client[Result]):
+    """Encrypts samples as whole numbers for a server that compares, and reads classes."""
 
-    Args:
-        plan: what the model's owner sent, see `ClassPlan.from_bytes`. Print it before you use it.
-        secret: a key of the plan's parameters that was kept, `LeveledSecretKey.load` or for the
-            engine "bootstrapped" `hesc.load_secret_key`; without it a new pair is made.
-        keys: what `public_keys` gave when that key was made. Answers are read without them, and
-            samples are encrypted without them where `plan.encrypts_publicly` is False.
-
-    Raises:
-        ParameterError, WireError: keys of other parameters, or damaged.
-        KeyMismatchError: keys of another pair, where samples are encrypted under them.
-
-    """
-
+    plan_type: ClassVar[type[ClassPlan]] = ClassPlan
     plan: ClassPlan
-    secret: LeveledSecretKey | SecretKey
-    _takes_keys: ClassVar[bool] = True
-
-    def __init__(
-        self,
-        plan: ClassPlan,
-        *,
-        secret: LeveledSecretKey | SecretKey | None = None,
-        keys: bytes | None = None,
-    ) -> None:
-        self.plan = of_kind(plan, "plan", ClassPlan, "ClassPlan.from_bytes reads one")
-        params = plan.params
-        self._keys = keys
-        self._public: PublicKeys | None = None
-        if secret is not None:
-            if isinstance(params, LeveledParams):
-                self.secret = of_kind(
-                    secret, "secret", LeveledSecretKey, "hesc.leveled_keygen's first"
-                )
-            else:
-                self.secret = of_kind(secret, "secret", SecretKey, "hesc.keygen's first")
-            if secret.params.native.fingerprint != params.native.fingerprint:
-                raise ParameterError(f"the secret key is of another set than {plan.preset}")
-            if keys is not None:
-                self._public = public_of(plan, keys)
-                self._check_pair()
-        elif keys is not None:
-            raise ParameterError("keys= comes with the secret= that it was made with")
-        elif isinstance(params, LeveledParams):
-            self.secret, public = leveled_keygen(params, unpacking=plan.upload == "packed")
-            self._public = public
-        else:
-            self.secret, self._public = keygen(params)
 
     def _check_pair(self) -> None:
         """Refuses a public key of another pair, whose bits the secret one would not decrypt.
 
         It does not tell a key that was made to hide nothing: who keeps it sees to that.
         """
-        if not isinstance(self.secret, SecretKey) or self._public is None:
+        if not self.plan.encrypts_publicly or self.keys is None:
             return
         bits = np.arange(_PROBES) % 2
-        found = self.secret.decrypt_integers(integers.encrypt(self._public, bits, "uint1"))
+        found = self.secret.decrypt_integers(integers.encrypt(self.keys, bits, "uint1"))
         if not np.array_equal(found, bits):
             raise KeyMismatchError("keys= are of another pair than the secret key; give its own")
 
-    def _public_form(self) -> bytes | None:
-        """Made once: tens of megabytes, `plan.costs["keys"]`."""
-        if self._keys is None and self._public is not None:
-            public = self._public
-            if isinstance(self.secret, SecretKey):
-                public = self.secret.with_bootstrapping(public)
-            self._keys = public.to_bytes()
-        return self._keys
-
-    def _encrypted(self, features: NDArray[np.float64]) -> bytes:
-        steps = self.plan.quantised(features)
+    def encrypt_parts(self, features: NDArray[np.float64]) -> list[bytes]:
+        """A ciphertext, or block of encrypted bits, for each word of features."""
         words = self.plan.words
-        numbers = zip(words.numbers(steps), words.kinds, strict=True)
-        parts = [self._word(word, str(kind)) for word, kind in numbers]
-        return frames.join(QUERY, [self.plan.digest, *parts])
+        numbers = words.numbers(self.plan.quantised(features))
+        return [
+            self._word(word, str(kind)) for word, kind in zip(numbers, words.kinds, strict=True)
+        ]
 
     def _word(self, numbers: NDArray[Any], kind: str) -> bytes:
-        if isinstance(self.secret, LeveledSecretKey):
-            return self.secret.encrypt_integers_to_bytes(numbers, kind, layout=self.plan.upload)
-        if self._public is None:
+        if not self.plan.encrypts_publicly:
+            made: bytes = self.secret.encrypt_integers_to_bytes(
+                numbers, kind, layout=self.plan.upload
+            )
+            return made
+        if self.keys is None:
             raise ParameterError(
                 "bits that bootstrap are encrypted under the public key: give keys=, the bytes "
                 "that public_keys() gave when the secret key was made"
             )
-        return integers.encrypt(self._public, numbers, kind).to_bytes()
+        return integers.encrypt(self.keys, numbers, kind).to_bytes()
 
-    def _decrypted(self, answer: bytes) -> Result:
-        named, data = frames.split(answer, ANSWER, 2)
-        self.plan.check_named(named, "answer")
-        params = self.plan.params
-        if isinstance(self.secret, LeveledSecretKey):
-            found = self.secret.decrypt_integers(integers.read(self.secret.params, data))
-        else:
-            found = self.secret.decrypt_integers(IntegerAnswer.from_bytes(params, data))  # type: ignore[arg-type]
-        places = np.asarray(found)
-        kind = index_kind(len(self.plan.classes))
-        if len(places) > self.plan.rows or places.dtype != kind.numpy:
+    def decrypt_parts(self, parts: tuple[bytes, ...], samples: int) -> Result:
+        """The class of each sample.
+
+        Raises:
+            WireError, ParameterError, KeyMismatchError, DecryptionError: as `decrypt`.
+
+        """
+        params: Any = self.plan.params
+        read = IntegerAnswer.from_bytes if self.plan.encrypts_publicly else integers.read
+        places = np.asarray(self.secret.decrypt_integers(read(params, parts[0])))
+        classes = len(self.plan.classes)
+        if places.dtype != index_kind(classes).numpy:
             raise DecryptionError("the answer holds other numbers than places of classes")
-        if (places >= len(self.plan.classes)).any():
+        as_many(len(places), samples)
+        if (places >= classes).any():
             raise DecryptionError("the answer names a class that there is not")
         return Result(self.plan.predictions(places), None, None)
-
-
-def load_secret(
-    plan: ClassPlan, path: str | PathLike[str], *, passphrase: str | None = None
-) -> LeveledSecretKey | SecretKey:
-    """The key of a client of this plan, from the file that `client.secret.save` wrote.
-
-    Raises:
-        DecryptionError, ParameterError, WireError, PermissionError: as `LeveledSecretKey.load`.
-
-    """
-    params = plan.params
-    if isinstance(params, LeveledParams):
-        return LeveledSecretKey.load(params, path, passphrase=passphrase)
-    return load_secret_key(params, path, passphrase=passphrase)

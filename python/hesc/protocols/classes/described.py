@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.protocols.classes.models import Scores
+    from hesc.protocols.wire import Earlier
 
 _PARTS: Final[dict[str, tuple[Callable[..., Scores], dict[str, int]]]] = {
     "linear": (LinearScores, {"weights": 2, "offsets": 1}),
@@ -30,8 +31,8 @@ def described(model: Scores) -> dict[str, Any]:
     return {"model": model.name} | parts
 
 
-def read(value: object, inputs: int, classes: int, bits: int) -> Scores:
-    """A model from a document.
+def read(value: object, _what: str, earlier: Earlier) -> Scores:
+    """A model from a document, which fits the plan before it.
 
     Raises:
         WireError: no model, or one of other features or classes.
@@ -41,8 +42,9 @@ def read(value: object, inputs: int, classes: int, bits: int) -> Scores:
     make, axes = _PARTS[documents.one_of(found, tuple(_PARTS), "a model of decisions")]
     given = documents.exactly(value, {"model", *axes}, "model of decisions")
     parts = {name: _whole(given[name], count, name) for name, count in axes.items()}
-    model = make(**parts)
-    if not model.fits(inputs, classes, bits):
+    model, plan = make(**parts), earlier["plan"]
+    words = plan.words
+    if not model.fits(words.inputs, len(plan.classes), words.bits):
         raise WireError("a model of decisions whose parts do not fit together, or its plan")
     return model
 

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
 from hesc._native import WireError
-from hesc._support import documents
 from hesc._support.inputs import whole
 from hesc.integers import ENGINES
-from hesc.models import samples, transforms
-from hesc.protocols import labels
+from hesc.models import transforms
+from hesc.protocols import wire
 from hesc.protocols.classes.circuits import UPLOADS, Words, names_of, preset
 from hesc.protocols.classes.models import BITS
 from hesc.protocols.classes.quantisation import quantised
-from hesc.protocols.disclosure import Disclosing, Disclosure, secure
+from hesc.protocols.disclosure import Disclosure, secure
+from hesc.protocols.plan import Plan
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from hesc.models.samples import Clipped
     from hesc.models.transforms import Transform
     from hesc.params import Params
     from hesc.params.vectors import LeveledParams
 
 _MOST: Final = 1 << 16
-"""Samples of a query, features and classes."""
+"""Samples of a query, at most."""
 _MANY: Final = 100
 """Samples from which on slots are worth a look."""
 
@@ -65,7 +62,7 @@ class Counted(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ClassPlan(Disclosing):
+class ClassPlan(Plan):
     """Public, and the same on both sides, for a client that learns classes and no scores.
 
     `PrivateClassifier.plan(X, disclose="class")` makes one; print it to read who holds and learns
@@ -73,27 +70,26 @@ class ClassPlan(Disclosing):
     parameters with room for the model's circuit.
     """
 
-    kind: ClassVar[str] = "class plan"
-    error: ClassVar[float | None] = None
-    steps: list[Transform]
-    """What the client does with features before it encrypts them."""
-    inputs: int
-    """Features of a sample before that."""
-    names: list[str]
+    protocol: ClassVar[str] = "classes"
+    inputs: int = field(metadata=wire.INPUTS)
+    """Features of a sample before the client's transforms."""
+    names: list[str] = field(metadata=wire.NAMES)
     """Names of the features, or none."""
-    classes: NDArray[Any]
+    steps: list[Transform] = field(metadata=wire.STEPS)
+    """What the client does with features before it encrypts them."""
+    classes: NDArray[Any] = field(metadata=wire.CLASSES)
     """What an answer is one of."""
-    ranges: tuple[NDArray[np.float64], NDArray[np.float64]]
+    ranges: tuple[NDArray[np.float64], NDArray[np.float64]] = field(metadata=wire.RANGES)
     """The least and greatest value of each encrypted feature."""
-    bits: int
+    bits: int = field(metadata=wire.whole(1, BITS))
     """Bits of an encrypted feature, a whole number of equal steps in its range."""
-    engine: str
+    engine: str = field(metadata=wire.one_of(tuple(ENGINES)))
     """One of `hesc.integers.ENGINES`."""
-    preset: str
+    preset: str = field(metadata=wire.one_of(lambda plan: tuple(names_of(plan["engine"]))))
     """The name of the parameter set."""
-    rows: int
+    rows: int = field(metadata=wire.whole(1, _MOST))
     """Samples of one query, at most."""
-    costs: dict[str, int]
+    costs: dict[str, int] = field(metadata=wire.counts("keys", "up", "down", most=1 << 40))
     """Bytes that were counted when it was made: "keys" once, "up" and "down" of a full query."""
     counted: Counted | None = None
     """How many classes are the clear model's; only the plan's maker knows it."""
@@ -101,14 +97,28 @@ class ClassPlan(Disclosing):
     """Seconds of a full query on one thread, by operations counted; only the plan's maker knows
     them."""
 
+    def check(self) -> None:
+        """Refuses transforms that give another number of features than there are ranges.
+
+        Raises:
+            WireError: they do.
+
+        """
+        if transforms.width(self.steps, self.inputs) != len(self.ranges[0]):
+            raise WireError("a class plan has a range for each feature after its transforms")
+
     @property
     def agreement(self) -> float | None:
         """The share of rows counted whose class is the clear model's; None in a plan read."""
         return None if self.counted is None else self.counted.agreement
 
     @property
+    def error(self) -> None:
+        """None: beside quantisation nothing errs."""
+
+    @property
     def needs_keys(self) -> bool:
-        """Always: the server computes with the client's public keys."""
+        """Whether the server computes with the client's public keys: always."""
         return True
 
     @property
@@ -121,20 +131,24 @@ class ClassPlan(Disclosing):
         """The parameter set."""
         return preset(self.engine, self.preset)
 
-    @cached_property
-    def digest(self) -> bytes:
-        """What queries and answers call this plan by: they hold neither ranges nor classes."""
-        return hashlib.blake2b(self.to_bytes(), digest_size=16).digest()
+    @property
+    def key_parts(self) -> tuple[str, ...]:
+        """Parts of the public keys that the engine computes with."""
+        if self.engine == "bootstrapped":
+            return ("bootstrapping",)
+        return ("relinearisation", "rotations") if self._unpacks else ("relinearisation",)
 
-    def check_named(self, named: bytes, what: str) -> None:
-        """Refuses a query or an answer of another plan.
+    @property
+    def key_options(self) -> dict[str, Any]:
+        """Options of key generation that make these parts."""
+        if self.engine == "bootstrapped":
+            return {"bootstrapping": True}
+        return {"unpacking": self._unpacks}
 
-        Raises:
-            WireError: it names another one.
-
-        """
-        if named != self.digest:
-            raise WireError(f"this {what} is of another plan; give both sides the same one")
+    @property
+    def _unpacks(self) -> bool:
+        """Whether the server takes words apart, for which it needs a key of each rotation."""
+        return self.upload == "packed"
 
     @property
     def words(self) -> Words:
@@ -153,17 +167,6 @@ class ClassPlan(Disclosing):
         """
         queries = -(-whole(samples, "samples", 1) // self.rows)
         return Sizes(queries * self.costs["up"], queries * self.costs["down"])
-
-    def prepared(self, given: ArrayLike, *, clip: bool = False) -> Clipped:
-        """Samples as they are quantised: as `LinearPlan.prepared`."""
-        return samples.prepared(
-            given,
-            inputs=self.inputs,
-            names=self.names,
-            steps=self.steps,
-            ranges=self.ranges,
-            clip=clip,
-        )
 
     def quantised(self, features: NDArray[np.float64]) -> NDArray[np.int64]:
         """Features within their ranges as whole numbers of steps, from zero on.
@@ -220,59 +223,8 @@ class ClassPlan(Disclosing):
         return Disclosure(title, rows)
 
     def __repr__(self) -> str:
-        return f"<hesc.ml.ClassPlan: {len(self.classes)} classes, {self.preset}>"
-
-    def to_bytes(self) -> bytes:
-        """The wire form, for a client."""
-        fields = {
-            "inputs": self.inputs,
-            "names": self.names,
-            "steps": transforms.described(self.steps),
-            "classes": labels.described(self.classes),
-            "low": documents.packed(self.ranges[0]),
-            "high": documents.packed(self.ranges[1]),
-            "bits": self.bits,
-            "engine": self.engine,
-            "preset": self.preset,
-            "rows": self.rows,
-            "costs": self.costs,
-        }
-        return documents.write(self.kind, fields)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> ClassPlan:
-        """A plan from its wire form.
-
-        Raises:
-            WireError: damaged bytes, or another object's.
-
-        """
-        names = {"inputs", "names", "steps", "classes", "low", "high", "bits", "engine", "preset"}
-        given = documents.read(data, cls.kind, names | {"rows", "costs"})
-        inputs = _count(given["inputs"], "features", _MOST)
-        named = documents.read_names(given["names"], inputs)
-        steps, features = transforms.read(given["steps"], inputs)
-        low = documents.unpacked(given["low"], 1, "least values")
-        high = documents.unpacked(given["high"], 1, "greatest values")
-        if not len(low) == len(high) == features or not samples.are_ranges(low, high):
-            raise WireError("a class plan has a range for each feature after its transforms")
-        classes = labels.read(given["classes"])
-        if len(classes) > _MOST:
-            raise WireError(f"a class plan has {_MOST} classes at most")
-        engine = documents.one_of(given["engine"], tuple(ENGINES), "an engine")
-        name = documents.one_of(given["preset"], tuple(names_of(engine)), "a parameter set")
-        costs = documents.exactly(given["costs"], {"keys", "up", "down"}, "costs of a plan")
-        for what, count in costs.items():
-            _count(count, f"bytes ({what})", 1 << 40)
-        bits, rows = _count(given["bits"], "bits", BITS), _count(given["rows"], "rows", _MOST)
-        return cls(steps, inputs, named, classes, (low, high), bits, engine, name, rows, costs)
+        return f"<hesc.protocols.classes.ClassPlan: {len(self.classes)} classes, {self.preset}>"
 
 
 def _samples(rows: int) -> str:
     return "1 sample" if rows == 1 else f"up to {rows} samples"
-
-
-def _count(value: object, what: str, most: int) -> int:
-    if type(value) is not int or not 1 <= value <= most:
-        raise WireError(f"a class plan has from 1 to {most} {what}")
-    return value

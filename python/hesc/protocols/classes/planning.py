@@ -13,15 +13,14 @@ from hesc._support.inputs import one_name, real_array, whole
 from hesc.integers import ENGINES
 from hesc.models import transforms
 from hesc.models.extraction import Linear
-from hesc.protocols import frames
 from hesc.protocols.classes import sizes
 from hesc.protocols.classes.circuits import BLOCK, EVALUATION, Words, cheapest
 from hesc.protocols.classes.models import BITS, index_kind
 from hesc.protocols.classes.plan import ClassPlan, Counted
 from hesc.protocols.classes.quantisation import fewest_bits, linear
-from hesc.protocols.classes.server import ANSWER, QUERY
 from hesc.protocols.classes.trees import trees
 from hesc.protocols.linear.planning import ranges_of, spread_out
+from hesc.protocols.message import message_size
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 
 _BOOTSTRAPPED: Final = 16
 """Samples of a query whose bits bootstrap, at most: each takes its own time."""
-_DIGEST: Final = 16
-"""Bytes of a plan's name."""
 _FEW: Final = 20
 """Rows below which none are held out."""
 _BANDWIDTH: Final = 12.5e6
@@ -119,18 +116,18 @@ def make(
     rows = _rows(engine, batch, row.slots)
     up, down = _costs(circuit, words, rows, len(classes))
     plan = ClassPlan(
-        list(steps),
-        x.shape[1],
-        names,
-        classes,
-        (low, high),
-        found.bits,
-        engine,
-        row.params,
-        rows,
-        {"keys": _key_bytes(circuit), "up": up, "down": down},
-        _counted(found, held),
-        row.latency * (rows if engine == "bootstrapped" else 1),
+        inputs=x.shape[1],
+        names=names,
+        steps=list(steps),
+        classes=classes,
+        ranges=(low, high),
+        bits=found.bits,
+        engine=engine,
+        preset=row.params,
+        rows=rows,
+        costs={"keys": _key_bytes(circuit), "up": up, "down": down},
+        counted=_counted(found, held),
+        seconds=row.latency * (rows if engine == "bootstrapped" else 1),
     )
     return plan, found.model
 
@@ -190,8 +187,7 @@ def _costs(circuit: integers.Plan, words: Words, rows: int, classes: int) -> tup
         up, down = sizes.sizes(
             row.params, circuit.upload, tuple(words.kinds), answer, circuit.levels[-1]
         )
-    query = frames.join(QUERY, [bytes(_DIGEST), *(b"" for _ in words.kinds)])
-    return up + len(query), down + len(frames.join(ANSWER, [bytes(_DIGEST), b""]))
+    return up + message_size([0] * len(words.kinds)), down + message_size([0])
 
 
 def _key_bytes(circuit: integers.Plan) -> int:

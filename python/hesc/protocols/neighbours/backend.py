@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from hesc.models import neighbours as extraction
 from hesc.protocols.neighbours import planning
-from hesc.protocols.neighbours.runs import NeighborsSession, simulate
-from hesc.protocols.neighbours.server import NeighborsServer
+from hesc.protocols.neighbours.runs import NeighboursSession, simulate
+from hesc.protocols.neighbours.server import NeighboursServer
 from hesc.protocols.services import Asked, Service
 
 if TYPE_CHECKING:
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.neighbours import Records
-    from hesc.protocols.neighbours.plan import NeighborsPlan
+    from hesc.protocols.neighbours.plan import NeighboursPlan
     from hesc.protocols.runs import Progress
 
 
-class NeighborsService(Service):
+class NeighboursBackend(Service):
     """Codes of records at the server, distances for the client."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"bits", "min_agreement", "random_state"})
@@ -33,7 +33,7 @@ class NeighborsService(Service):
     }
 
     def __init__(
-        self, plan: NeighborsPlan, asked: Asked, model: Records, codes: NDArray[np.uint64]
+        self, plan: NeighboursPlan, asked: Asked, model: Records, codes: NDArray[np.uint64]
     ) -> None:
         super().__init__(plan, asked)
         self.codes = codes
@@ -41,7 +41,7 @@ class NeighborsService(Service):
         self._model = model
 
     @classmethod
-    def make(cls, asked: Asked) -> NeighborsService:
+    def make(cls, asked: Asked) -> NeighboursBackend:
         """Plans codes: see `hesc.protocols.neighbours.planning.make`."""
         model = extraction.records_of(asked.estimator)
         wishes = planning.Wishes(**asked.wishes)
@@ -54,9 +54,9 @@ class NeighborsService(Service):
         """Whether a fitted model is the one that was planned."""
         return self._model.same_as(extraction.records_of(estimator))
 
-    def server(self, *, keys: bytes | None = None) -> NeighborsServer:
+    def server(self, *, keys: bytes | None = None) -> NeighboursServer:
         """A server, which cannot decrypt."""
-        return NeighborsServer(self.plan, self.codes, keys=keys)
+        return NeighboursServer(self.plan, self.codes, keys=keys)
 
     def simulated(
         self,
@@ -69,8 +69,8 @@ class NeighborsService(Service):
         """Codes compared in the clear: exactly what encrypted ones give."""
         return simulate(self.plan, self.codes, rows)
 
-    def _opened(self, client: Any, server: Any) -> NeighborsSession:
-        return NeighborsSession(client, server)
+    def _opened(self, client: Any, server: Any) -> NeighboursSession:
+        return NeighboursSession(client, server)
 
     def check_compared(self) -> None:
         """Any such plan is compared with others."""

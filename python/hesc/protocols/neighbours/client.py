@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from hesc._native import DecryptionError, ParameterError, WireError
-from hesc._support.inputs import of_kind
+from hesc._native import DecryptionError, WireError
+from hesc._support.inputs import as_many
 from hesc.codes import EncryptedDistances
-from hesc.protocols import frames
-from hesc.protocols.holding import ScoreReader
-from hesc.protocols.neighbours.plan import ANSWER, QUERY, NeighborsPlan
-from hesc.secret import SecretKey, keygen, load_secret_key
+from hesc.protocols.client import Client
+from hesc.protocols.neighbours.plan import NeighboursPlan
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     import numpy as np
     from numpy.typing import NDArray
 
+    from hesc.secret import SecretKey
 
-class NeighborsResult(NamedTuple):
+
+class NeighboursResult(NamedTuple):
     """What an answer says, for the client's eyes: whoever it is shown to learns of the key."""
 
     predictions: NDArray[Any]
@@ -34,65 +32,33 @@ class NeighborsResult(NamedTuple):
     """Distances of codes are exact."""
 
 
-class NeighborsClient(ScoreReader[NeighborsResult]):
-    """A plan and a secret key. Not printed with it, copied or pickled; needs no scikit-learn.
+class NeighboursClient(Client[NeighboursResult]):
+    """Encrypts codes of samples, reads their distances to all records, and votes."""
 
-    Args:
-        plan: what the records' owner sent, see `NeighborsPlan.from_bytes`. Print it before you use
-            it.
-        secret: a key of the plan's parameters that was kept, `hesc.load_secret_key`; without it a
-            new pair is made.
-
-    """
-
-    plan: NeighborsPlan
+    plan_type: ClassVar[type[NeighboursPlan]] = NeighboursPlan
+    plan: NeighboursPlan
     secret: SecretKey
 
-    def __init__(self, plan: NeighborsPlan, *, secret: SecretKey | None = None) -> None:
-        self.plan = of_kind(plan, "plan", NeighborsPlan, "NeighborsPlan.from_bytes reads one")
-        self._public: bytes | None = None
-        if secret is None:
-            self.secret, public = keygen(plan.params)
-            self._public = public.to_bytes()
-        else:
-            self.secret = of_kind(secret, "secret", SecretKey, "hesc.keygen's first")
-            if secret.params != plan.params:
-                raise ParameterError(
-                    f"this secret key is of another set of parameters than the plan's, "
-                    f"{plan.distance_set.name}: load the one that was made for it"
-                )
+    def encrypt_parts(self, features: NDArray[np.float64]) -> list[bytes]:
+        """Codes of all samples, in one wire form."""
+        return [self.secret.encrypt_codes(self.plan.coding.encode(features))]
 
-    def _public_form(self) -> bytes | None:
-        return self._public
+    def decrypt_parts(self, parts: tuple[bytes, ...], samples: int) -> NeighboursResult:
+        """The nearest records of each sample, and what their votes say.
 
-    def _encrypted(self, features: NDArray[np.float64]) -> bytes:
-        codes = self.plan.coding.encode(features)
-        return frames.join(QUERY, [self.plan.name, self.secret.encrypt_codes(codes)])
+        Raises:
+            WireError, ParameterError, KeyMismatchError, DecryptionError: as `decrypt`.
 
-    def _decrypted(self, answer: bytes) -> NeighborsResult:
-        name, data = frames.split(answer, ANSWER, 2)
-        if name != self.plan.name:
-            raise WireError("this answer is for another plan than the client's")
-        found = EncryptedDistances.from_bytes(self.plan.params, data)
-        records, samples = found.shape
-        if records != self.plan.records or not 1 <= samples <= self.plan.rows:
+        """
+        found = EncryptedDistances.from_bytes(self.plan.params, parts[0])
+        records, columns = found.shape
+        if records != self.plan.records:
             raise WireError("this answer has distances of other records than the plan's")
+        as_many(columns, samples)
         distances = self.secret.distances(found)
         if (distances > self.plan.coding.bits).any():
             raise DecryptionError(
                 "these distances are none that codes of the plan have: the answer is altered, or "
                 "of another plan. Tell nobody who made it"
             )
-        return NeighborsResult(*self.plan.concluded(distances.T))
-
-
-def load_secret(
-    plan: NeighborsPlan, path: str | PathLike[str], *, passphrase: str | None = None
-) -> SecretKey:
-    """The key of a client of this plan, from the file that `client.secret.save` wrote.
-
-    Raises:
-        DecryptionError, ParameterError, WireError, PermissionError: as `hesc.load_secret_key`.
-
-    """
-    return load_secret_key(plan.params, path, passphrase=passphrase)
+        return NeighboursResult(*self.plan.concluded(distances.T))

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
 from hesc._native import OutOfRangeError, WireError
-from hesc._support import documents
 from hesc._support.inputs import whole
 from hesc.codes import sets
-from hesc.models import conclusions, samples, transforms
+from hesc.models import conclusions, transforms
 from hesc.params import Params
-from hesc.protocols import frames, labels
-from hesc.protocols.disclosure import Disclosing, Disclosure, secure
+from hesc.protocols import wire
+from hesc.protocols.disclosure import Disclosure, secure
+from hesc.protocols.message import message_size
 from hesc.protocols.neighbours import coding, voting
+from hesc.protocols.plan import Plan
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from hesc.models.transforms import Transform
     from hesc.protocols.neighbours.coding import Coding
 
-QUERY: Final = "neighbors query"
-ANSWER: Final = "neighbors answer"
 RECORDS: Final = 1 << 16
 """Records of a plan, at most."""
 
@@ -48,41 +45,84 @@ class Concluded(NamedTuple):
     """Estimated angles to these, in radians."""
 
 
+def _read_labels(value: Any, what: str, earlier: wire.Earlier) -> NDArray[np.intp]:
+    if not isinstance(value, list) or not 1 < len(value) <= RECORDS:
+        raise WireError(f"{what} are from 2 to {RECORDS} labels")
+    classes = len(earlier["classes"])
+    if not all(type(place) is int and 0 <= place < classes for place in value):
+        raise WireError(f"{what} are places of classes")
+    return np.array(value, dtype=np.intp)
+
+
+_LABELS: Final = wire.declared(wire.Codec(lambda labels: labels.tolist(), _read_labels))
+_CODING: Final = wire.declared(
+    wire.Codec(coding.Coding.described, lambda value, *_: coding.read(value))
+)
+
+
 @dataclass(frozen=True, eq=False)
-class NeighborsPlan(Disclosing):
+class NeighboursPlan(Plan):
     """Public, and the same on both sides: the records' classes, how samples become codes, votes.
 
-    `PrivateNeighbors.plan` makes one; print it to read who holds and learns what.
+    `PrivateNeighbours.plan` makes one; print it to read who holds and learns what.
     """
 
-    kind: ClassVar[str] = "neighbors plan"
-    error: ClassVar[float | None] = None
-    encrypts_publicly: ClassVar[bool] = False
-    needs_keys: ClassVar[bool] = False
+    protocol: ClassVar[str] = "neighbours"
     distance_set: ClassVar[DistanceSet] = sets.PLAIN
-    steps: list[Transform]
-    """What the client does with features before it codes them."""
-    inputs: int
-    """Features of a sample before that."""
-    names: list[str]
+    inputs: int = field(metadata=wire.INPUTS)
+    """Features of a sample before the client's transforms."""
+    names: list[str] = field(metadata=wire.NAMES)
     """Names of the features, or none."""
-    classes: NDArray[Any]
+    steps: list[Transform] = field(metadata=wire.STEPS)
+    """What the client does with features before it codes them."""
+    classes: NDArray[Any] = field(metadata=wire.CLASSES)
     """All that there are."""
-    labels: NDArray[np.intp]
+    labels: NDArray[np.intp] = field(metadata=_LABELS)
     """The place of each record's class among these."""
-    coding: Coding
+    coding: Coding = field(metadata=_CODING)
     """How features after the steps become codes."""
-    neighbors: int
+    neighbours: int = field(metadata=wire.whole(1, RECORDS))
     """Records that vote."""
-    weights: str
+    weights: str = field(metadata=wire.one_of(voting.WEIGHTS))
     """How votes count: one of `voting.WEIGHTS`."""
-    metric: str
+    metric: str = field(metadata=wire.one_of(voting.METRICS))
     """Which distance is estimated: one of `voting.METRICS`."""
     agreement: float | None = None
     """The share of rows that have the class of exact nearest neighbours; only the plan's maker
     knows it."""
     tried: int | None = None
     """Rows on which the agreement was measured; only the plan's maker knows it."""
+
+    def check(self) -> None:
+        """Refuses transforms, votes and codes that do not fit together.
+
+        Raises:
+            WireError: naming which.
+
+        """
+        if transforms.width(self.steps, self.inputs) != self.coding.features:
+            raise WireError("the transforms of a plan give another number of features than it has")
+        if self.neighbours >= self.records:
+            raise WireError("fewer records vote than there are, and one at least")
+        if (self.metric == "cosine") != (self.coding.centre is None):
+            raise WireError("codes of cosines have no centre, and those of distances have one")
+        if self.coding.bits > self.distance_set.bits:
+            raise WireError(f"codes that are compared have {self.distance_set.bits} bits at most")
+
+    @property
+    def error(self) -> None:
+        """None: distances of codes are exact."""
+
+    @property
+    def needs_keys(self) -> bool:
+        """Whether the server is given the client's public keys: never."""
+        return False
+
+    @property
+    def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """All numbers: codes have no ranges."""
+        ends = np.full(self.coding.features, np.inf)
+        return -ends, ends
 
     @property
     def records(self) -> int:
@@ -99,18 +139,11 @@ class NeighborsPlan(Disclosing):
         """Samples of one query, at most; one costs as much as all of them."""
         return self.distance_set.block
 
-    @cached_property
-    def name(self) -> bytes:
-        """What queries and answers name the plan by: SHA-256 of its wire form."""
-        return hashlib.sha256(self.to_bytes()).digest()
-
     def sizes(self, samples: int = 1) -> Sizes:
         """Bytes up and down for so many samples, over as many queries as they take."""
         queries = -(-whole(samples, "samples", 1) // self.rows)
-        up, down = (len(frames.join(kind, [self.name, b""])) for kind in (QUERY, ANSWER))
-        up += self.distance_set.up(self.coding.bits)
-        down += self.distance_set.down(self.records)
-        return Sizes(queries * up, queries * down)
+        up, down = self.distance_set.up(self.coding.bits), self.distance_set.down(self.records)
+        return Sizes(queries * message_size([up]), queries * message_size([down]))
 
     def prepared(self, given: ArrayLike, *, clip: bool = False) -> Clipped:
         """Samples as they are coded: after transforms. Codes have no ranges, nothing is clipped.
@@ -125,15 +158,7 @@ class NeighborsPlan(Disclosing):
             ShapeError: rows of another length, columns of other names.
 
         """
-        ends = np.full(self.coding.features, np.inf)
-        ready = samples.prepared(
-            given,
-            inputs=self.inputs,
-            names=self.names,
-            steps=self.steps,
-            ranges=(-ends, ends),
-            clip=clip,
-        )
+        ready = super().prepared(given, clip=clip)
         if self.metric == "cosine" and not ready.features.any(axis=1).all():
             place = int(np.flatnonzero(~ready.features.any(axis=1))[0])
             raise OutOfRangeError(
@@ -148,7 +173,7 @@ class NeighborsPlan(Disclosing):
             distances: of codes, a row for each sample and a column for each record.
 
         """
-        found = voting.nearest_of(distances, self.neighbors, self.coding.bits)
+        found = voting.nearest_of(distances, self.neighbours, self.coding.bits)
         votes = voting.shares(
             found.indices,
             voting.apart(found.angles, self.metric),
@@ -169,70 +194,12 @@ class NeighborsPlan(Disclosing):
 
     def __repr__(self) -> str:
         return (
-            f"<hesc.ml.NeighborsPlan: {self.neighbors} of {self.records} records, "
-            f"{len(self.classes)} classes, codes of {self.coding.bits} bits>"
-        )
-
-    def to_bytes(self) -> bytes:
-        """The wire form, for a client."""
-        fields = {
-            "inputs": self.inputs,
-            "names": self.names,
-            "steps": transforms.described(self.steps),
-            "classes": labels.described(self.classes),
-            "labels": self.labels.tolist(),
-            "coding": self.coding.described(),
-            "neighbors": self.neighbors,
-            "weights": self.weights,
-            "metric": self.metric,
-        }
-        return documents.write(self.kind, fields)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> NeighborsPlan:
-        """A plan from its wire form.
-
-        Raises:
-            WireError: damaged bytes, or another object's.
-
-        """
-        names = {"inputs", "names", "steps", "classes", "labels", "coding", "neighbors"}
-        given = documents.read(data, cls.kind, names | {"weights", "metric"})
-        inputs = given["inputs"]
-        named = documents.read_names(given["names"], inputs)
-        steps, width = transforms.read(given["steps"], inputs)
-        how = coding.read(given["coding"])
-        if width != how.features:
-            raise WireError("the transforms of a plan give another number of features than it has")
-        classes = labels.read(given["classes"])
-        places = given["labels"]
-        if not isinstance(places, list) or not 1 < len(places) <= RECORDS:
-            raise WireError(f"a plan of nearest neighbours has from 2 to {RECORDS} labels")
-        if not all(type(place) is int and 0 <= place < len(classes) for place in places):
-            raise WireError("labels of records are places of classes")
-        neighbors = given["neighbors"]
-        if type(neighbors) is not int or not 0 < neighbors < len(places):
-            raise WireError("fewer records vote than there are, and one at least")
-        weights = documents.one_of(given["weights"], voting.WEIGHTS, "weights")
-        metric = documents.one_of(given["metric"], voting.METRICS, "a metric")
-        if (metric == "cosine") != (how.centre is None):
-            raise WireError("codes of cosines have no centre, and those of distances have one")
-        if how.bits > cls.distance_set.bits:
-            raise WireError(f"codes that are compared have {cls.distance_set.bits} bits at most")
-        return cls(
-            steps,
-            inputs,
-            named,
-            classes,
-            np.array(places, dtype=np.intp),
-            how,
-            neighbors,
-            weights,
-            metric,
+            f"<hesc.protocols.neighbours.NeighboursPlan: {self.neighbours} of {self.records} "
+            f"records, {len(self.classes)} classes, codes of {self.coding.bits} bits>"
         )
 
 
-def _table(plan: NeighborsPlan) -> Disclosure:
+def _table(plan: NeighboursPlan) -> Disclosure:
     """Roles, disclosure, agreement and bytes of a plan, a line for each."""
     bits, features = plan.coding.bits, plan.coding.features
     given = [f"the class of each of {plan.records} records, in their order", "names of classes"]
@@ -248,7 +215,7 @@ def _table(plan: NeighborsPlan) -> Disclosure:
         "records": _records(plan),
         "queries": f"distances of {features + 1} samples locate every record, whatever encrypts "
         "them",
-        "votes": f"the {plan.neighbors} nearest of {plan.records}, {_WEIGHTS[plan.weights]}; of "
+        "votes": f"the {plan.neighbours} nearest of {plan.records}, {_WEIGHTS[plan.weights]}; of "
         "equal distances the earlier record counts as nearer",
         "error": f"none beside codes: their distances are exact, and tell {_METRICS[plan.metric]} "
         f"to {math.pi / (2 * math.sqrt(bits)):.2g} radian at most (one deviation)",
@@ -285,7 +252,7 @@ _METRICS: Final = {
 }
 
 
-def _records(plan: NeighborsPlan) -> str:
+def _records(plan: NeighboursPlan) -> str:
     each = plan.coding.bits / plan.coding.features
     return (
         "NOT HIDDEN: THE CLIENT CAN COMPUTE EVERY RECORD'S CODE from the noise of the first "

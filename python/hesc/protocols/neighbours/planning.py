@@ -13,10 +13,10 @@ from hesc._support.inputs import real_array, whole
 from hesc.codes import hamming, sets
 from hesc.models import extraction, transforms
 from hesc.models.samples import on_copies, spread_out
-from hesc.protocols import frames
+from hesc.protocols import message
 from hesc.protocols.neighbours import voting
 from hesc.protocols.neighbours.coding import LARGEST, Coding
-from hesc.protocols.neighbours.plan import RECORDS, NeighborsPlan
+from hesc.protocols.neighbours.plan import RECORDS, NeighboursPlan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,7 +41,7 @@ class Wishes(NamedTuple):
 
 def make(
     model: Records, estimator: Any, x: Array, *, names: list[str], wishes: Wishes
-) -> tuple[NeighborsPlan, NDArray[np.uint64]]:
+) -> tuple[NeighboursPlan, NDArray[np.uint64]]:
     """The plan, and the codes of the records.
 
     Args:
@@ -55,9 +55,9 @@ def make(
         ParameterError: wishes that cannot be, and codes that change too many classes.
 
     """
-    if model.neighbors >= len(model.labels):
+    if model.neighbours >= len(model.labels):
         raise ParameterError(
-            f"n_neighbors={model.neighbors} of {len(model.labels)} records: all of them vote, so "
+            f"n_neighbors={model.neighbours} of {len(model.labels)} records: all of them vote, so "
             f"that none is nearer than others; take fewer"
         )
     bits = _bits(wishes.bits, model.vectors)
@@ -65,16 +65,16 @@ def make(
     seed = whole(wishes.random_state, "random_state", 0, (1 << 32) - 1)
     lengths = model.metric == "euclidean"
     coding = Coding.of_records(model.vectors, lengths=lengths, bits=bits, seed=seed)
-    plan = NeighborsPlan(
-        model.steps,
-        x.shape[1],
-        names,
-        model.classes,
-        model.labels,
-        coding,
-        model.neighbors,
-        model.weights,
-        model.metric,
+    plan = NeighboursPlan(
+        inputs=x.shape[1],
+        names=names,
+        steps=model.steps,
+        classes=model.classes,
+        labels=model.labels,
+        coding=coding,
+        neighbours=model.neighbours,
+        weights=model.weights,
+        metric=model.metric,
     )
     _check_room(plan)
     codes = coding.encode(model.vectors)
@@ -115,7 +115,7 @@ def _share(least: object) -> float:
     return float(share)
 
 
-def _check_room(plan: NeighborsPlan) -> None:
+def _check_room(plan: NeighboursPlan) -> None:
     """Refuses more records than a plan, or a message, holds."""
     few = (
         "keep fewer of them: a sample of each class, or the centres of sklearn.cluster.KMeans "
@@ -123,17 +123,17 @@ def _check_room(plan: NeighborsPlan) -> None:
     )
     if plan.records > RECORDS:
         raise ParameterError(f"{plan.records} records are more than {RECORDS}; {few}")
-    if plan.sizes().down > frames.LARGEST:
+    if plan.sizes().down > message.LARGEST:
         raise ParameterError(
             f"an answer about {plan.records} records would take {plan.sizes().down} bytes, more "
-            f"than {frames.LARGEST}; {few}"
+            f"than {message.LARGEST}; {few}"
         )
     if len(plan.to_bytes()) > documents.LARGEST:
         raise ParameterError("this plan is longer than a document of hesc.ml; use fewer features")
 
 
 def _same(
-    plan: NeighborsPlan, model: Records, codes: NDArray[np.uint64], rows: Array, estimator: Any
+    plan: NeighboursPlan, model: Records, codes: NDArray[np.uint64], rows: Array, estimator: Any
 ) -> NDArray[np.bool_]:
     """Which rows have the class of exact neighbours. No row is its own neighbour.
 
@@ -149,10 +149,10 @@ def _same(
             "the transforms before the neighbours give other features than scikit-learn's; put "
             "a StandardScaler first"
         )
-    distances, indices = on_copies(final.kneighbors, expected, n_neighbors=model.neighbors + 1)
+    distances, indices = on_copies(final.kneighbors, expected, n_neighbors=model.neighbours + 1)
     _check_votes(plan, distances, indices, on_copies(estimator.predict, rows))
     own = _own(model.vectors, features, indices[:, 0])
-    start = own.astype(np.intp)[:, None] + np.arange(model.neighbors)
+    start = own.astype(np.intp)[:, None] + np.arange(model.neighbours)
     exact = _votes(
         plan,
         np.take_along_axis(distances, start, axis=1),
@@ -171,7 +171,7 @@ def _own(records: Array, features: Array, nearest: NDArray[np.intp]) -> NDArray[
     return np.asarray(np.abs(records[nearest] - features).max(axis=1) <= _CLOSE * size)
 
 
-def _votes(plan: NeighborsPlan, distances: Array, indices: NDArray[np.intp]) -> Array:
+def _votes(plan: NeighboursPlan, distances: Array, indices: NDArray[np.intp]) -> Array:
     return voting.shares(
         indices,
         distances,
@@ -182,10 +182,10 @@ def _votes(plan: NeighborsPlan, distances: Array, indices: NDArray[np.intp]) -> 
 
 
 def _check_votes(
-    plan: NeighborsPlan, distances: Array, indices: NDArray[np.intp], expected: NDArray[Any]
+    plan: NeighboursPlan, distances: Array, indices: NDArray[np.intp], expected: NDArray[Any]
 ) -> None:
     """Votes of exact neighbours are counted as scikit-learn counts them, where none are tied."""
-    count = plan.neighbors
+    count = plan.neighbours
     votes = _votes(plan, distances[:, :count], indices[:, :count])
     ordered = np.sort(votes, axis=1)
     clear = ordered[:, -1] - ordered[:, -2] > _CLOSE

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.samples import Clipped
-    from hesc.protocols.neighbours.plan import NeighborsPlan
+    from hesc.protocols.neighbours.plan import NeighboursPlan
     from hesc.ring_products.plans import Sizes
 
 
-class NeighborsRun(NamedTuple):
+class NeighboursRun(NamedTuple):
     """What came out of it."""
 
     predictions: NDArray[Any]
@@ -38,21 +38,21 @@ class NeighborsRun(NamedTuple):
     """Nor samples that are beyond them."""
 
 
-class NeighborsSession(Session):
+class NeighboursSession(Session):
     """A client and a server of one plan, whose keys stay."""
 
-    def _together(self, found: list[Any], sizes: Sizes, ready: Clipped) -> NeighborsRun:  # noqa: ARG002
+    def _together(self, found: list[Any], sizes: Sizes, ready: Clipped) -> NeighboursRun:  # noqa: ARG002
         # Of each result what comes before its error, which is none.
         predictions, scores, indices, angles = (
             np.concatenate(parts) for parts in list(zip(*found, strict=True))[:4]
         )
-        return NeighborsRun(predictions, scores, indices, angles, sizes)
+        return NeighboursRun(predictions, scores, indices, angles, sizes)
 
 
 def simulate(
-    plan: NeighborsPlan, codes: NDArray[np.uint64], samples: NDArray[np.float64]
-) -> NeighborsRun:
+    plan: NeighboursPlan, codes: NDArray[np.uint64], samples: NDArray[np.float64]
+) -> NeighboursRun:
     """What encrypted codes give, exactly: the same codes are compared in the clear."""
     ready = plan.prepared(samples)
     found = plan.concluded(hamming(plan.coding.encode(ready.features), codes))
-    return NeighborsRun(*found, plan.sizes(len(ready.features)))
+    return NeighboursRun(*found, plan.sizes(len(ready.features)))

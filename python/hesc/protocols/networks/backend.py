@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 
-class NetworkService(Service):
+class NetworkBackend(Service):
     """Layers at the server, scores for the client."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"ranges", "max_error"})
@@ -44,7 +44,7 @@ class NetworkService(Service):
         self._as_planned = _beside_layers(model, asked.estimator)
 
     @classmethod
-    def make(cls, asked: Asked) -> NetworkService:
+    def make(cls, asked: Asked) -> NetworkBackend:
         """Plans polynomials: see `hesc.protocols.networks.planning.make`."""
         model = described(asked.estimator, asked.names)
         plan, layers = planning.make(

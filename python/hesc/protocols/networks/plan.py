@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from math import hypot, isfinite
+from math import hypot
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
 from hesc._native import OutOfRangeError, WireError
-from hesc._support import documents
 from hesc._support.inputs import whole
-from hesc.models import samples, transforms
-from hesc.models.conclusions import LINKS, Concluding
-from hesc.models.samples import Clipped, are_ranges
+from hesc.models import transforms
+from hesc.models.conclusions import Concluding
+from hesc.models.samples import Clipped
 from hesc.params.vectors import LeveledParams
-from hesc.protocols import frames, labels
-from hesc.protocols.disclosure import TIES, Disclosing, Disclosure, model_kind, secure, units
+from hesc.protocols import labels, wire
+from hesc.protocols.disclosure import TIES, Disclosure, model_kind, secure, units
+from hesc.protocols.message import message_size
 from hesc.protocols.networks.packing import Packing
+from hesc.protocols.plan import Plan
 from hesc.ring_products.plans import Sizes
+from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -44,15 +45,11 @@ _KEYS: Final = {
 """Bytes of the key to encrypt by, and of one to multiply, or to rotate by one step."""
 _HEADS: Final = 58
 """Bytes of a head, which are among those of each key."""
-_HEAD: Final = 1 << 12
-"""Bytes of a message about its ciphertext, at most."""
-_COUNT: Final = 4
-"""Bytes of its number of samples."""
 _LARGEST: Final = 1e30
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkPlan(Disclosing, Concluding):
+class NetworkPlan(Plan, Concluding):
     """Public, and the same on both sides. `PrivateMLPClassifier.plan` makes one; print it.
 
     A client may encrypt what lies within the ranges **and** within a ball: with each range brought
@@ -61,44 +58,62 @@ class NetworkPlan(Disclosing, Concluding):
     interval; what they are beyond it no sample that is accepted can reach.
     """
 
-    encrypts_publicly: ClassVar[bool] = False
-    transformer: ClassVar[bool] = False
-    kind: ClassVar[str] = "network plan"
-    ring_degree: int
-    """One of `RINGS`, of CKKS's recommended sets."""
-    widths: tuple[int, ...]
-    """Features that are encrypted, units of each hidden layer, outputs."""
-    low: Array
-    """The least value of each encrypted feature."""
-    high: Array
-    """The greatest one."""
-    centre: Array
-    """The centre of the ball, in ranges that are [-1, 1]."""
-    radius: float
-    """The radius of the ball, in ranges that are [-1, 1]."""
-    unit: float
-    """A power of two that no score exceeds."""
-    noise: float
-    """The deviation of a score's error by encryption, at most."""
-    fit: float
-    """The root mean square of what polynomials did to the scores of the rows planned with."""
-    worst: float
-    """What polynomials do to the score of any sample that a client may encrypt, at most."""
-    vectors: tuple[int, int]
-    """Bytes of a ciphertext up and down."""
-    steps: list[Transform]
-    """What the client does with features before it encrypts them."""
-    inputs: int
-    """Features of a sample before that."""
-    names: list[str]
+    protocol: ClassVar[str] = "networks"
+    inputs: int = field(metadata=wire.INPUTS)
+    """Features of a sample before the client's transforms."""
+    names: list[str] = field(metadata=wire.NAMES)
     """Names of the features, or none."""
-    classes: NDArray[Any] | None
+    steps: list[Transform] = field(metadata=wire.STEPS)
+    """What the client does with features before it encrypts them."""
+    classes: NDArray[Any] | None = field(metadata=wire.SCORED_CLASSES)
     """A classifier's classes; None of regressors."""
-    link: str
-    """One of `hesc.ml.LINKS`."""
+    link: str = field(metadata=wire.LINK)
+    """One of `hesc.models.conclusions.LINKS`."""
+    ring_degree: int = field(metadata=wire.whole(min(RINGS), max(RINGS)))
+    """One of `RINGS`, of CKKS's recommended sets."""
+    widths: tuple[int, ...] = field(metadata=wire.wholes(1, max(RINGS) // 2, count=(3, _DEEPEST)))
+    """Features that are encrypted, units of each hidden layer, outputs."""
+    ranges: tuple[Array, Array] = field(metadata=wire.RANGES)
+    """The least and the greatest value of each encrypted feature."""
+    centre: Array = field(metadata=wire.array(1))
+    """The centre of the ball, in ranges that are [-1, 1]."""
+    radius: float = field(metadata=wire.number(0, _LARGEST))
+    """The radius of the ball, in ranges that are [-1, 1]."""
+    unit: float = field(metadata=wire.number(0, _LARGEST))
+    """A power of two that no score exceeds."""
+    noise: float = field(metadata=wire.number(0, _LARGEST))
+    """The deviation of a score's error by encryption, at most."""
+    fit: float = field(metadata=wire.number(0, _LARGEST))
+    """The root mean square of what polynomials did to the scores of the rows planned with."""
+    worst: float = field(metadata=wire.number(0, _LARGEST))
+    """What polynomials do to the score of any sample that a client may encrypt, at most."""
+    vectors: tuple[int, ...] = field(metadata=wire.wholes(1, 1 << 25, count=(2, 2)))
+    """Bytes of a ciphertext up and down."""
     agreement: float | None = None
     """The share of the rows planned with whose class the polynomials kept; only a classifier's
     maker knows it."""
+
+    def check(self) -> None:
+        """Refuses layers, ranges, classes and keys that do not fit together.
+
+        Raises:
+            WireError: naming which.
+
+        """
+        if self.ring_degree not in RINGS:
+            raise WireError(f"the ring degree of a network's plan is one of {RINGS}")
+        if max(self.widths) > self.ring_degree // 2:
+            raise WireError("the layers of a network's plan do not fit its ring")
+        alike = len(self.ranges[0]) == len(self.centre) == self.widths[0]
+        if not alike or (np.abs(self.centre) > 1).any():
+            raise WireError("ranges and centre of a network's plan do not go together")
+        if not self.unit > 0 or np.frexp(self.unit)[0] != 0.5:
+            raise WireError("the unit of a network's plan is a power of two")
+        if transforms.width(self.steps, self.inputs) != self.widths[0]:
+            raise WireError("the transforms of a network's plan give another number of features")
+        labels.check_scores(self.classes, self.widths[-1])
+        if self.keys > KEYS:
+            raise WireError(f"a network's plan wants {self.keys} bytes of keys, of {KEYS} at most")
 
     @property
     def error(self) -> float:
@@ -136,49 +151,45 @@ class NetworkPlan(Disclosing, Concluding):
         """Samples of one query, at most: those of one ciphertext."""
         return self.packing.samples
 
-    @cached_property
-    def digest(self) -> bytes:
-        """What queries and answers call this plan by."""
-        return hashlib.blake2b(self.to_bytes(), digest_size=16).digest()
+    @property
+    def key_parts(self) -> tuple[str, ...]:
+        """Parts of the public keys that the server multiplies and rotates with."""
+        # A network whose layers are one unit wide has nothing to rotate.
+        turning = ["rotations"] if self.packing.rotations() else []
+        return ("relinearisation", *turning)
+
+    @property
+    def key_options(self) -> dict[str, Any]:
+        """Options of key generation: the steps of all rotations."""
+        return {"rotations": self.packing.rotations()}
 
     def sizes(self, samples: int = 1) -> Sizes:
         """Bytes up and down for so many samples, over as many queries as they take."""
         queries = -(-whole(samples, "samples", 0) // self.rows)
-        up, down = (
-            len(self.message(kind, 1, b"")) + size
-            for kind, size in zip(("query", "answer"), self.vectors, strict=True)
-        )
-        return Sizes(queries * up, queries * down)
+        up, down = (queries * message_size([size]) for size in self.vectors)
+        return Sizes(up, down)
 
-    def message(self, kind: str, count: int, vector: bytes) -> bytes:
-        """A query or an answer of so many samples."""
-        parts = [self.digest, count.to_bytes(_COUNT, "little"), vector]
-        return frames.join(f"network {kind}", parts)
-
-    def read_message(self, kind: str, data: bytes) -> tuple[int, bytes]:
-        """Samples and ciphertext of a query or an answer.
+    def vector(self, data: bytes) -> EncryptedVector:
+        """The ciphertext of a query or an answer, without keys.
 
         Raises:
-            WireError: damaged bytes, those of another plan, or of more samples than there may be.
+            WireError, ParameterError: damaged bytes, another set's; more of them than any
+                ciphertext of this plan has, which is something else than samples.
+            ShapeError: other numbers than all slots hold.
 
         """
-        # Whoever sends more has something else in mind than samples.
-        most = _HEAD + max(self.vectors)
-        if isinstance(data, bytes) and len(data) > most:
-            raise WireError(f"a {kind} of this plan has up to {most} bytes; this has {len(data)}")
-        plan, samples, vector = frames.split(data, f"network {kind}", 3)
-        if plan != self.digest:
-            raise WireError(f"this {kind} is of another plan; give both sides the same one")
-        count = int.from_bytes(samples, "little")
-        if len(samples) != _COUNT or not 0 < count <= self.rows:
-            raise WireError(f"a {kind} of this plan has from 1 to {self.rows} samples")
-        return count, vector
+        most = max(self.vectors)
+        if len(data) > most:
+            raise WireError(
+                f"a ciphertext of this plan has up to {most} bytes; this one has {len(data)}"
+            )
+        return EncryptedVector.from_bytes(self.params, data, self.params.slot_count)
 
-    def prepared(self, rows: ArrayLike, *, clip: bool = False) -> Clipped:
+    def prepared(self, given: ArrayLike, *, clip: bool = False) -> Clipped:
         """Samples as they are encrypted: features with each range brought to [-1, 1].
 
         Args:
-            rows: a row of features for each, as the model's owner has them.
+            given: a row of features for each, as the model's owner has them.
             clip: bring values beyond the ranges to their ends, and samples beyond the ball
                 straight towards its centre, instead of refusing them. Of such a sample all
                 features count as values.
@@ -188,14 +199,7 @@ class NetworkPlan(Disclosing, Concluding):
             ShapeError: rows of another length, columns of other names.
 
         """
-        ready = samples.prepared(
-            rows,
-            inputs=self.inputs,
-            names=self.names,
-            steps=self.steps,
-            ranges=(self.low, self.high),
-            clip=clip,
-        )
+        ready = super().prepared(given, clip=clip)
         u = self.scaled(ready.features)
         apart = u - self.centre
         distances = np.linalg.norm(apart, axis=1)
@@ -210,12 +214,12 @@ class NetworkPlan(Disclosing, Concluding):
             )
         factor = np.where(beyond, self.radius / np.maximum(distances, self.radius), 1.0)
         u = np.clip(np.where(beyond[:, None], self.centre + apart * factor[:, None], u), -1, 1)
-        values = ready.values + int(beyond.sum()) * len(self.low)
+        values = ready.values + int(beyond.sum()) * len(self.centre)
         return Clipped(u, values, ready.which | beyond)
 
     def scaled(self, features: Array) -> Array:
         """Features within their ranges as numbers in [-1, 1]."""
-        middle, half = middle_and_half(self.low, self.high)
+        middle, half = middle_and_half(*self.ranges)
         return np.clip((features - middle) / half, -1, 1)
 
     def disclosure(self) -> Disclosure:
@@ -227,94 +231,11 @@ class NetworkPlan(Disclosing, Concluding):
         layers = " x ".join(map(str, self.widths))
         return f"<hesc.protocols.networks.NetworkPlan: {what}, {layers}, N = {self.ring_degree}>"
 
-    def to_bytes(self) -> bytes:
-        """The wire form, for a client."""
-        numbers = [self.radius, self.unit, self.noise, self.fit, self.worst]
-        fields = {
-            "ring_degree": self.ring_degree,
-            "widths": list(self.widths),
-            "low": documents.packed(self.low),
-            "high": documents.packed(self.high),
-            "centre": documents.packed(self.centre),
-            "numbers": documents.packed(np.array(numbers)),
-            "vectors": list(self.vectors),
-            "inputs": self.inputs,
-            "names": self.names,
-            "steps": transforms.described(self.steps),
-            "classes": labels.described_or_none(self.classes),
-            "link": self.link,
-        }
-        return documents.write(self.kind, fields)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> NetworkPlan:
-        """A plan from its wire form.
-
-        Raises:
-            WireError: damaged bytes, or another object's.
-
-        """
-        names = {"ring_degree", "widths", "low", "high", "centre", "numbers", "vectors"}
-        names |= {"inputs", "names", "steps", "classes", "link"}
-        given = documents.read(data, cls.kind, names)
-        degree, widths = given["ring_degree"], _wholes(given["widths"], "widths", 1 << 14)
-        if type(degree) is not int or degree not in RINGS:
-            raise WireError(f"the ring degree of a network's plan is one of {RINGS}")
-        if not 3 <= len(widths) <= _DEEPEST or max(widths) > degree // 2:
-            raise WireError("the layers of a network's plan do not fit its ring")
-        low, high, centre = (
-            documents.unpacked(given[name], 1, name) for name in ("low", "high", "centre")
-        )
-        alike = len(low) == len(high) == len(centre) == widths[0]
-        if not alike or not are_ranges(low, high) or (np.abs(centre) > 1).any():
-            raise WireError("ranges and centre of a network's plan do not go together")
-        numbers = documents.unpacked(given["numbers"], 1, "numbers").tolist()
-        if len(numbers) != 5 or not all(0 <= n < _LARGEST and isfinite(n) for n in numbers):
-            raise WireError("a network's plan has five numbers from zero on")
-        radius, unit, noise, fit, worst = numbers
-        if not unit > 0 or np.frexp(unit)[0] != 0.5:
-            raise WireError("the unit of a network's plan is a power of two")
-        vectors = _wholes(given["vectors"], "vectors", 1 << 25)
-        inputs = given["inputs"]
-        named = documents.read_names(given["names"], inputs)
-        steps, width = transforms.read(given["steps"], inputs)
-        if width != widths[0] or len(vectors) != 2:
-            raise WireError("the transforms of a network's plan give another number of features")
-        classes = labels.read_for_scores(given["classes"], widths[-1])
-        link = documents.one_of(given["link"], LINKS, "a link")
-        plan = cls(
-            degree,
-            tuple(widths),
-            low,
-            high,
-            centre,
-            radius,
-            unit,
-            noise,
-            fit,
-            worst,
-            (vectors[0], vectors[1]),
-            steps,
-            inputs,
-            named,
-            classes,
-            link,
-        )
-        if plan.keys > KEYS:
-            raise WireError(f"a network's plan wants {plan.keys} bytes of keys, of {KEYS} at most")
-        return plan
-
 
 def middle_and_half(low: Array, high: Array) -> tuple[Array, Array]:
     """The middle of each range, and half its width, or 1 of a feature that is constant."""
     half = (high - low) / 2
     return (low + high) / 2, np.where(half > 0, half, 1.0)
-
-
-def _wholes(value: object, what: str, most: int) -> list[int]:
-    if not isinstance(value, list) or not all(type(n) is int and 0 < n <= most for n in value):
-        raise WireError(f"{what} of a network's plan are whole numbers up to {most}")
-    return value
 
 
 def _table(plan: NetworkPlan) -> Disclosure:

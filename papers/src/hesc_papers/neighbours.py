@@ -1,4 +1,4 @@
-"""`hesc:neighbors`: how often codes keep the class of exact neighbours, and at what cost."""
+"""`hesc:neighbours`: how often codes keep the class of exact neighbours, and at what cost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from hesc.codes import unpacked
-from hesc.ml import PrivateNeighbors
+from hesc.ml import PrivateNeighbours
 from hesc.protocols.measuring import measure
 from hesc_papers.report import Report
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc._support.studies import Options
-    from hesc.ml import NeighborsPlan
+    from hesc.ml import NeighboursPlan
 
-IDENTIFIER: Final = "hesc:neighbors"
+IDENTIFIER: Final = "hesc:neighbours"
 TITLE: Final = "Classes by the five nearest of binary codes, beside exact neighbours"
 
 SETS: Final = {
@@ -49,11 +49,11 @@ class Split:
     def __init__(self, name: str, seed: int) -> None:
         x, y = SETS[name](return_X_y=True)
         self.trained, self.rows, labels, self.truth = train_test_split(x, y, random_state=seed)
-        self.private = PrivateNeighbors(model(name)).fit(self.trained, labels)
+        self.private = PrivateNeighbours(model(name)).fit(self.trained, labels)
         self.clear = self.private.predict(self.rows)
         self.seed = seed
 
-    def _planned(self, **wishes: Any) -> NeighborsPlan:
+    def _planned(self, **wishes: Any) -> NeighboursPlan:
         return self.private.plan(self.trained, min_agreement=0, random_state=self.seed, **wishes)
 
     def tried(self, bits: int) -> dict[str, float]:
@@ -86,7 +86,7 @@ class Split:
         }
 
 
-def recovered(plan: NeighborsPlan, records: NDArray[np.float64]) -> float:
+def recovered(plan: NeighboursPlan, records: NDArray[np.float64]) -> float:
     """The share of the records' variance that a linear estimate from their codes finds.
 
     Whoever has the codes can do better; that much comes from a product of two matrices.
@@ -128,12 +128,12 @@ def reproduce(options: Options) -> Report:
         "shares of rows that training has not seen; bytes and times of all samples of a run",
         rows,
         ratios={
-            "neighbors.kept.least": min(row["kept, %"] for row in longest) / 100,
-            "neighbors.accuracy_lost.most": max(
+            "neighbours.kept.least": min(row["kept, %"] for row in longest) / 100,
+            "neighbours.accuracy_lost.most": max(
                 row["exact, %"] - row["accuracy, %"] for row in longest
             )
             / 100,
-            "neighbors.stated_less_kept.most": max(
+            "neighbours.stated_less_kept.most": max(
                 abs(row["stated, %"] - row["kept, %"]) for row in longest
             )
             / 100,

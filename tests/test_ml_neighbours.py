@@ -32,12 +32,18 @@ from sklearn.utils.estimator_checks import check_estimator
 import hesc
 from hesc.cli import files
 from hesc.codes import EncryptedCodes, SignProjection, hamming, sets
-from hesc.ml import Deployment, NeighborsClient, NeighborsPlan, NeighborsServer, PrivateNeighbors
-from hesc.protocols import frames, registry
+from hesc.ml import (
+    Deployment,
+    NeighboursClient,
+    NeighboursPlan,
+    NeighboursServer,
+    PrivateNeighbours,
+)
+from hesc.protocols import registry
+from hesc.protocols.message import Kind, Message, name_of
 from hesc.protocols.neighbours import voting
 from hesc.protocols.neighbours.coding import Coding
-from hesc.protocols.neighbours.plan import ANSWER, QUERY
-from tests.lying_frames import refitted
+from tests.lying_messages import refitted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,17 +64,17 @@ def model(**options: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def private() -> PrivateNeighbors:
-    made = PrivateNeighbors(model()).fit(XT, YT)
+def private() -> PrivateNeighbours:
+    made = PrivateNeighbours(model()).fit(XT, YT)
     made.plan(XT, names=[f"f{n}" for n in range(13)])
     return made
 
 
-Parties = tuple[NeighborsClient, NeighborsServer]
+Parties = tuple[NeighboursClient, NeighboursServer]
 
 
 @pytest.fixture(scope="module")
-def parties(private: PrivateNeighbors) -> Parties:
+def parties(private: PrivateNeighbours) -> Parties:
     return private.client(), private.server()
 
 
@@ -86,7 +92,7 @@ def parties(private: PrivateNeighbors) -> Parties:
     ids=str,
 )
 def test_estimators(estimator: Any) -> None:
-    check_estimator(PrivateNeighbors(estimator))
+    check_estimator(PrivateNeighbours(estimator))
 
 
 # Votes --------------------------------------------------------------------------------------------
@@ -176,7 +182,7 @@ def test_what_is_public_of_records_is_rounded() -> None:
 
 def test_a_code_tells_its_record() -> None:
     """What a plan that hides nothing says of records: a linear estimate finds them, roughly."""
-    made = PrivateNeighbors(model()).fit(XT, YT)
+    made = PrivateNeighbours(model()).fit(XT, YT)
     plan = made.plan(XT)
     records = StandardScaler().fit(XT).transform(XT)
     codes = made._service.codes
@@ -224,7 +230,7 @@ def test_classes_are_mostly_those_of_exact_neighbours(name: str) -> None:
     stated, found = [], []
     for seed in range(3):
         xt, xv, yt, yv = train_test_split(x, y, random_state=seed)
-        made = PrivateNeighbors(KNeighborsClassifier() if name == "digits" else model())
+        made = PrivateNeighbours(KNeighborsClassifier() if name == "digits" else model())
         plan = made.fit(xt, yt).plan(xt, random_state=seed)
         simulated = made.predict(xv, fhe="simulate")
         found.append(np.mean(simulated == made.predict(xv)))
@@ -243,7 +249,7 @@ def test_features_that_never_vary_lengthen_no_vector(constant: float, scaled: bo
     wide = np.column_stack([rows, np.full((len(rows), 3), constant)])
     final = KNeighborsClassifier()
     pipe = make_pipeline(StandardScaler(), final) if scaled else final
-    bare, found = (PrivateNeighbors(clone(pipe)).fit(x, labels).plan(x) for x in (rows, wide))
+    bare, found = (PrivateNeighbours(clone(pipe)).fit(x, labels).plan(x) for x in (rows, wide))
     assert found.agreement is not None
     assert bare.agreement is not None
     assert found.agreement > bare.agreement - 0.03
@@ -262,7 +268,7 @@ def test_records_without_distances_are_refused(size: float, vary: bool) -> None:
     """Squares beyond all doubles are no lengths, and nothing is wrong with single numbers."""
     rows = np.random.default_rng(0).uniform(-1, 1, (60, 4)) if vary else np.full((60, 4), 0.7)
     with np.errstate(over="ignore"):
-        private = PrivateNeighbors(KNeighborsClassifier()).fit(size * rows, np.arange(60) % 2)
+        private = PrivateNeighbours(KNeighborsClassifier()).fit(size * rows, np.arange(60) % 2)
         with pytest.raises(hesc.OutOfRangeError, match="scale features"):
             private.plan(size * rows, min_agreement=0)
 
@@ -274,7 +280,7 @@ def test_no_row_is_its_own_neighbour() -> None:
     # Classes of nothing: only a row itself would know its own.
     y = rng.integers(0, 2, 60)
     x[50:] = x[40:50]
-    made = PrivateNeighbors(KNeighborsClassifier(1)).fit(x, y)
+    made = PrivateNeighbours(KNeighborsClassifier(1)).fit(x, y)
     plan = made.plan(x, min_agreement=0)
     coding = plan.coding
     assert coding.centre is not None
@@ -296,7 +302,7 @@ def test_no_row_is_its_own_neighbour() -> None:
     assert made.plan(x[:40] + 1e-3, min_agreement=0).agreement == 1
 
 
-def test_what_a_plan_says(private: PrivateNeighbors) -> None:
+def test_what_a_plan_says(private: PrivateNeighbours) -> None:
     told = " ".join(str(private._service.plan).split())
     for words in (
         "THE CLIENT CAN COMPUTE EVERY RECORD'S CODE",
@@ -312,11 +318,11 @@ def test_what_a_plan_says(private: PrivateNeighbors) -> None:
     data = private.client().plan.to_bytes()
     assert b"agreement" not in data
     assert b"codes" not in data
-    by_distance = PrivateNeighbors(model(weights="distance")).fit(XT, YT).plan(XT)
+    by_distance = PrivateNeighbours(model(weights="distance")).fit(XT, YT).plan(XT)
     assert "the inverse of its estimated distance" in str(by_distance)
 
 
-def test_contenders(private: PrivateNeighbors) -> None:
+def test_contenders(private: PrivateNeighbours) -> None:
     found = str(private.contenders(5))
     assert "* codes" in found
 
@@ -335,7 +341,7 @@ def test_contenders(private: PrivateNeighbors) -> None:
 )
 def test_simulated_runs_are_encrypted_ones(options: Any, wishes: Any) -> None:
     """Exactly: nearest records, angles, votes, classes and bytes."""
-    made = PrivateNeighbors(model(**options)).fit(XT, np.array(["a", "b", "c"])[YT])
+    made = PrivateNeighbours(model(**options)).fit(XT, np.array(["a", "b", "c"])[YT])
     plan = made.plan(XT, min_agreement=0.8, **wishes)
     rows = XV[: min(20, plan.rows)]
     run = made.run(rows, progress=False)
@@ -345,20 +351,20 @@ def test_simulated_runs_are_encrypted_ones(options: Any, wishes: Any) -> None:
     assert run.sizes == plan.sizes(len(rows))
     assert run.error is None
     assert (run.predictions == made.predict(rows)).mean() > 0.8
-    assert run.indices.shape == (len(rows), plan.neighbors)
+    assert run.indices.shape == (len(rows), plan.neighbours)
     shares = made.predict_proba(rows, fhe="simulate")
     assert shares.sum(axis=1) == pytest.approx(1)
     assert (made.classes_[shares.argmax(axis=1)] == run.predictions).all()
     # The nearest by codes are near: within the angles that errors of codes explain.
     _, exact = made.estimator_[-1].kneighbors(made.estimator_[0].transform(rows))
     assert np.mean([len(set(a) & set(b)) for a, b in zip(exact, run.indices, strict=True)]) > (
-        0.45 * plan.neighbors
+        0.45 * plan.neighbours
     )
 
 
 def test_more_samples_than_a_query_has() -> None:
     x, y = load_digits(return_X_y=True)
-    made = PrivateNeighbors(make_pipeline(PCA(12), KNeighborsClassifier(3)))
+    made = PrivateNeighbours(make_pipeline(PCA(12), KNeighborsClassifier(3)))
     plan = made.fit(x[:200], y[:200]).plan(x[200:400], bits=64, min_agreement=0.5)
     run = made.run(x, progress=False)
     assert np.array_equal(run.indices, made.run(x, fhe="simulate").indices)
@@ -367,7 +373,7 @@ def test_more_samples_than_a_query_has() -> None:
 
 def test_two_classes_have_one_score() -> None:
     x, y = load_breast_cancer(return_X_y=True)
-    made = PrivateNeighbors(model()).fit(x[:300], y[:300])
+    made = PrivateNeighbours(model()).fit(x[:300], y[:300])
     made.plan(x[300:])
     run = made.run(x[300:340], progress=False)
     assert run.scores.shape == (40,)
@@ -380,11 +386,11 @@ def test_two_classes_have_one_score() -> None:
 # Parties ------------------------------------------------------------------------------------------
 
 
-def test_two_sides_that_share_bytes_alone(private: PrivateNeighbors, tmp_path: Path) -> None:
-    plan = NeighborsPlan.from_bytes(private.client().plan.to_bytes())
-    client = NeighborsClient(plan)
+def test_two_sides_that_share_bytes_alone(private: PrivateNeighbours, tmp_path: Path) -> None:
+    plan = NeighboursPlan.from_bytes(private.client().plan.to_bytes())
+    client = NeighboursClient(plan)
     server_file = private.server().to_bytes()
-    server = NeighborsServer.from_bytes(server_file)
+    server = NeighboursServer.from_bytes(server_file)
     assert server.to_bytes() == server_file
     answer = server.answer(client.encrypt(XV).data)
     found = client.decrypt(answer)
@@ -394,15 +400,15 @@ def test_two_sides_that_share_bytes_alone(private: PrivateNeighbors, tmp_path: P
     assert np.array_equal(client.probabilities(answer), plan.probabilities(expected.scores))
     client.secret.save(tmp_path / "key", passphrase="words")
     secret = registry.load_secret(registry.read_plan(plan.to_bytes()), tmp_path / "key", "words")
-    kept = NeighborsClient(plan, secret=secret)
+    kept = NeighboursClient(plan, secret=secret)
     assert np.array_equal(kept.decrypt(answer).indices, found.indices)
     with pytest.raises(hesc.ParameterError, match="without its public one"):
         kept.public_keys()
     with pytest.raises(hesc.KeyMismatchError):
-        NeighborsClient(plan).decrypt(answer)
+        NeighboursClient(plan).decrypt(answer)
     other = hesc.keygen(hesc.Params.preset("bfv_1024"))[0]
-    with pytest.raises(hesc.ParameterError, match="another set of parameters"):
-        NeighborsClient(plan, secret=other)
+    with pytest.raises(hesc.ParameterError, match="another's"):
+        NeighboursClient(plan, secret=other)
     with pytest.raises(hesc.ShapeError, match="as several"):
         client.encrypt(np.tile(XV, (30, 1)))
     for party in (client, server):
@@ -429,10 +435,10 @@ assert not {"hesc.secret", "sklearn"} & set(sys.modules)
     assert len(found.predictions) == 2
 
 
-def test_other_plans_are_refused(private: PrivateNeighbors, parties: Parties) -> None:
+def test_other_plans_are_refused(private: PrivateNeighbours, parties: Parties) -> None:
     client, server = parties
     query = client.encrypt(XV[:2]).data
-    other = PrivateNeighbors(model(n_neighbors=3)).fit(XT, YT)
+    other = PrivateNeighbours(model(n_neighbors=3)).fit(XT, YT)
     other.plan(XT)
     with pytest.raises(hesc.WireError, match="another plan"):
         other.server().answer(query)
@@ -443,22 +449,29 @@ def test_other_plans_are_refused(private: PrivateNeighbors, parties: Parties) ->
     with pytest.raises(hesc.WireError):
         server.answer(server.answer(query))
     # Codes and distances of other shapes under the plan's own name.
-    name, params = client.plan.name, client.plan.params
-    for codes in (np.zeros((2, 3), np.uint64), np.zeros((1025, 15), np.uint64)):
+    name, params = client.plan.digest[:16], client.plan.params
+    for codes, samples, words in (
+        (np.zeros((2, 3), np.uint64), 2, "codes of 960 bits"),
+        (np.zeros((2, 15), np.uint64), 3, "one for each of its samples"),
+        (np.zeros((1025, 15), np.uint64), 1024, "one for each of its samples"),
+        (np.zeros((1025, 15), np.uint64), 1025, "1024 samples at most"),
+    ):
         asked = client.secret.encrypt_codes(codes)
-        with pytest.raises(hesc.WireError, match="codes of 960 bits, 1024 at most"):
-            server.answer(frames.join(QUERY, [name, asked]))
+        with pytest.raises(hesc.WireError, match=words):
+            server.answer(Message(Kind.QUERY, name, samples, (asked,)).to_bytes())
     read = EncryptedCodes.from_bytes(params, client.secret.encrypt_codes(codes[:2]))
-    few = read.distances(private._service.codes[:5]).to_bytes()
-    with pytest.raises(hesc.WireError, match="other records"):
-        client.decrypt(frames.join(ANSWER, [name, few]))
+    for records, samples, words in ((5, 2, "other records"), (133, 1, "answer is of 2 samples")):
+        data = read.distances(private._service.codes[:records]).to_bytes()
+        lie = Message(Kind.ANSWER, name, samples, (data,), name_of(query)).to_bytes()
+        with pytest.raises(hesc.WireError, match=words):
+            client.decrypt(lie)
 
 
 def test_codes_are_not_hidden_and_servers_take_no_keys(parties: Parties) -> None:
     _, server = parties
     assert not hasattr(server, "answers_left")
     with pytest.raises(hesc.ParameterError, match="leave out keys"):
-        NeighborsServer.from_bytes(server.to_bytes(), keys=b"x")
+        NeighboursServer.from_bytes(server.to_bytes(), keys=b"x")
 
 
 # Deployments --------------------------------------------------------------------------------------
@@ -467,7 +480,7 @@ def test_codes_are_not_hidden_and_servers_take_no_keys(parties: Parties) -> None
 def test_deployments_and_file_commands(tmp_path: Path) -> None:
     labels = np.array(["barolo", "grignolino", "barbera, =1+1"])
     names = [f"feature {n}" for n in range(13)]
-    made = PrivateNeighbors(model()).fit(XT, labels[YT])
+    made = PrivateNeighbours(model()).fit(XT, labels[YT])
     made.plan(XT, names=names)
     made.save(tmp_path / "d", sample=20)
     Deployment.open(tmp_path / "d")
@@ -476,7 +489,7 @@ def test_deployments_and_file_commands(tmp_path: Path) -> None:
     assert "Private nearest neighbours" in report
     assert "of 20)" in report
     client, server = tmp_path / "d" / "client", tmp_path / "d" / "server"
-    assert json.loads((client / "plan.json").read_bytes())["format"] == "hesc.ml neighbors plan 1"
+    assert json.loads((client / "plan.json").read_bytes())["protocol"] == "neighbours"
     files.keygen(client, tmp_path / "k")
     rows = XV[:7]
     with (tmp_path / "r.csv").open("x", newline="") as file:
@@ -533,7 +546,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("kind", ["euclidean", "cosine"])
 def test_strange_plans_are_refused_or_are_plans(kind: str) -> None:
-    made = PrivateNeighbors(model(metric=kind)).fit(XT, YT)
+    made = PrivateNeighbours(model(metric=kind)).fit(XT, YT)
     made.plan(XT)
     good = made.client().plan.to_bytes()
     refused = 0
@@ -545,12 +558,12 @@ def test_strange_plans_are_refused_or_are_plans(kind: str) -> None:
                 inside = inside[name]
             inside[path[-1]] = strange
             try:
-                found = NeighborsPlan.from_bytes(json.dumps(document).encode())
+                found = NeighboursPlan.from_bytes(json.dumps(document).encode())
             except hesc.HescError:
                 refused += 1
                 continue
             # What can be read can be written, printed, and used.
-            assert NeighborsPlan.from_bytes(found.to_bytes()).name == found.name
+            assert NeighboursPlan.from_bytes(found.to_bytes()).digest == found.digest
             assert str(found)
             assert found.sizes(3).up > 0
             try:
@@ -560,14 +573,14 @@ def test_strange_plans_are_refused_or_are_plans(kind: str) -> None:
     assert refused > 300
     for data in (b"", b"{}", good[:-1], good + b" {}", good.replace(b"plan 1", b"plan 2")):
         with pytest.raises(hesc.WireError):
-            NeighborsPlan.from_bytes(data)
+            NeighboursPlan.from_bytes(data)
 
 
-def test_plans_whose_parts_do_not_go_together(private: PrivateNeighbors) -> None:
+def test_plans_whose_parts_do_not_go_together(private: PrivateNeighbours) -> None:
     good = json.loads(private._service.plan.to_bytes())
     for changed, words in (
         ({"metric": "cosine"}, "no centre"),
-        ({"neighbors": 133}, "fewer records vote"),
+        ({"neighbours": 133}, "fewer records vote"),
         ({"labels": [0, 1, 3]}, "places of classes"),
         ({"labels": [0] * 65537}, "65536 labels"),
         ({"answers": None}, "fields"),
@@ -576,7 +589,7 @@ def test_plans_whose_parts_do_not_go_together(private: PrivateNeighbors) -> None
         ({"inputs": 5, "names": []}, "transform"),
     ):
         with pytest.raises(hesc.WireError, match=words):
-            NeighborsPlan.from_bytes(json.dumps(good | changed).encode())
+            NeighboursPlan.from_bytes(json.dumps(good | changed).encode())
     for coding, words in (
         ({"bits": 100}, "multiple of 64"),
         ({"bits": 1024}, "960 bits at most"),
@@ -589,29 +602,29 @@ def test_plans_whose_parts_do_not_go_together(private: PrivateNeighbors) -> None
     ):
         document = good | {"coding": good["coding"] | coding}
         with pytest.raises(hesc.WireError, match=words):
-            NeighborsPlan.from_bytes(json.dumps(document).encode())
+            NeighboursPlan.from_bytes(json.dumps(document).encode())
 
 
-def test_projections_that_numpy_draws_otherwise(private: PrivateNeighbors) -> None:
+def test_projections_that_numpy_draws_otherwise(private: PrivateNeighbours) -> None:
     """Codes would not compare: refused before anything is encrypted."""
     plan = private._service.plan
     other = replace(plan, coding=replace(plan.coding, digest="0" * 64))
     with pytest.raises(hesc.ParameterError, match="draws other projections"):
-        NeighborsClient(other).encrypt(XV[:1])
+        NeighboursClient(other).encrypt(XV[:1])
     assert SignProjection(3, bits=64, random_state=0).digest != plan.coding.digest
     # As numpy's generator gave them when this was written.
     assert SignProjection(2, bits=64, random_state=1).digest.startswith("0e3e7c324641f034")
 
 
-def test_damaged_bytes(private: PrivateNeighbors, parties: Parties) -> None:
+def test_damaged_bytes(private: PrivateNeighbours, parties: Parties) -> None:
     """Errors of hesc's own, or other distances where residues were changed; nothing else."""
     client, server = parties
     query = client.encrypt(XV[:2]).data
     answer = server.answer(query)
     rng = np.random.default_rng(0)
     readers: list[tuple[bytes, Callable[[bytes], Any], int]] = [
-        (private._service.plan.to_bytes(), NeighborsPlan.from_bytes, 300),
-        (server.to_bytes(), NeighborsServer.from_bytes, 300),
+        (private._service.plan.to_bytes(), NeighboursPlan.from_bytes, 300),
+        (server.to_bytes(), NeighboursServer.from_bytes, 300),
         (query, server.answer, 25),
         (answer, client.decrypt, 100),
     ]
@@ -630,7 +643,7 @@ def test_damaged_bytes(private: PrivateNeighbors, parties: Parties) -> None:
     document = json.loads(server.to_bytes())
     for codes in ("", "AAAA", document["codes"] + "AAAA", 7, None):
         with pytest.raises(hesc.WireError):
-            NeighborsServer.from_bytes(json.dumps(document | {"codes": codes}).encode())
+            NeighboursServer.from_bytes(json.dumps(document | {"codes": codes}).encode())
 
 
 # Refusals -----------------------------------------------------------------------------------------
@@ -651,7 +664,7 @@ class Own(KNeighborsClassifier):  # type: ignore[misc]
             "metric_params.*behind a scaler",
         ),
         (KNeighborsClassifier(weights=lambda d: d), "function are code.*weights='distance'"),
-        (RadiusNeighborsClassifier(), "Radius.*nearest: PrivateNeighbors.KNeighborsClassifier"),
+        (RadiusNeighborsClassifier(), "Radius.*nearest: PrivateNeighbours.KNeighborsClassifier"),
         (KNeighborsRegressor(), "KNeighborsRegressor is not"),
         (NearestCentroid(), "NearestCentroid is not.*nearest: KNeighborsClassifier"),
         (Own(), "Own is not.*nearest: KNeighborsClassifier"),
@@ -663,13 +676,13 @@ class Own(KNeighborsClassifier):  # type: ignore[misc]
 )
 def test_other_estimators_are_refused(estimator: Any, words: str) -> None:
     with pytest.raises(hesc.ParameterError, match=words):
-        PrivateNeighbors(estimator).fit(XT, YT)
+        PrivateNeighbours(estimator).fit(XT, YT)
 
 
 def test_other_classes_name_this_one() -> None:
-    with pytest.raises(hesc.ParameterError, match="nearest: PrivateNeighbors"):
+    with pytest.raises(hesc.ParameterError, match="nearest: PrivateNeighbours"):
         hesc.ml.PrivateClassifier(KNeighborsClassifier()).fit(XT, YT)
-    with pytest.raises(hesc.ParameterError, match="PrivateNeighbors"):
+    with pytest.raises(hesc.ParameterError, match="PrivateNeighbours"):
         hesc.ml.PrivateClassifier(LogisticRegression(max_iter=9000)).fit(XT, YT).plan(
             XT, disclose="distances"
         )
@@ -702,7 +715,7 @@ def test_other_classes_name_this_one() -> None:
     ],
 )
 def test_wishes_that_cannot_be(wishes: Any, error: str, words: str) -> None:
-    made = PrivateNeighbors(model()).fit(XT, YT)
+    made = PrivateNeighbours(model()).fit(XT, YT)
     with pytest.raises(getattr(hesc, f"{error}Error"), match=words):
         made.plan(XT, **wishes)
     with pytest.raises(hesc.ParameterError, match="no plan"):
@@ -711,19 +724,19 @@ def test_wishes_that_cannot_be(wishes: Any, error: str, words: str) -> None:
 
 def test_models_that_cannot_be_planned() -> None:
     with pytest.raises(hesc.ParameterError, match="one class"):
-        PrivateNeighbors(KNeighborsClassifier()).fit(XT, np.zeros(len(XT))).plan(XT)
+        PrivateNeighbours(KNeighborsClassifier()).fit(XT, np.zeros(len(XT))).plan(XT)
     with pytest.raises(hesc.ParameterError, match="all of them vote"):
-        PrivateNeighbors(model(n_neighbors=133)).fit(XT, YT).plan(XT)
+        PrivateNeighbours(model(n_neighbors=133)).fit(XT, YT).plan(XT)
     several = KNeighborsClassifier().fit(XT, np.column_stack([YT, YT]))
     with pytest.raises(hesc.ParameterError, match="several targets"):
-        PrivateNeighbors.from_fitted(several)
+        PrivateNeighbours.from_fitted(several)
     zeros = np.vstack([XT, np.zeros(13)])
-    cosines = PrivateNeighbors(KNeighborsClassifier(metric="cosine")).fit(zeros, [*YT, 0])
+    cosines = PrivateNeighbours(KNeighborsClassifier(metric="cosine")).fit(zeros, [*YT, 0])
     with pytest.raises(hesc.OutOfRangeError, match="zeros has no direction"):
         cosines.plan(XT)
 
 
-def test_samples_that_are_refused(private: PrivateNeighbors, parties: Parties) -> None:
+def test_samples_that_are_refused(private: PrivateNeighbours, parties: Parties) -> None:
     client, _ = parties
     secret = XV[:2].copy()
     secret[1, 3] = np.nan
@@ -738,7 +751,7 @@ def test_samples_that_are_refused(private: PrivateNeighbors, parties: Parties) -
         with pytest.raises(error, match=words) as raised:
             client.encrypt(bad)
         assert "1.7e" not in str(raised.value)
-    cosines = PrivateNeighbors(KNeighborsClassifier(metric="cosine")).fit(XT, YT)
+    cosines = PrivateNeighbours(KNeighborsClassifier(metric="cosine")).fit(XT, YT)
     plan = cosines.plan(XT, min_agreement=0.5)
     rows = XV[:3].copy()
     rows[1] = 0
@@ -751,7 +764,7 @@ def test_samples_that_are_refused(private: PrivateNeighbors, parties: Parties) -
 
 
 def test_plans_are_of_the_model_as_it_is() -> None:
-    made = PrivateNeighbors(model()).fit(XT, YT)
+    made = PrivateNeighbours(model()).fit(XT, YT)
     made.plan(XT)
     again = pickle.loads(pickle.dumps(made))  # noqa: S301 - of our own
     for other in (again, clone(made).fit(XT, YT)):
@@ -764,7 +777,7 @@ def test_plans_are_of_the_model_as_it_is() -> None:
     made.estimator_[-1]._fit_X[0] += 1
     with pytest.raises(hesc.ParameterError, match="changed since"):
         made.client()
-    fitted = PrivateNeighbors.from_fitted(model().fit(XT, YT))
+    fitted = PrivateNeighbours.from_fitted(model().fit(XT, YT))
     fitted.plan(XT)
     assert np.array_equal(fitted.predict(XV), model().fit(XT, YT).predict(XV))
 
@@ -774,7 +787,7 @@ def test_fitted_on_sparse_records() -> None:
 
     x, y = load_digits(return_X_y=True)
     fitted = KNeighborsClassifier().fit(csr_matrix(x[:300]), y[:300])
-    made = PrivateNeighbors.from_fitted(fitted)
+    made = PrivateNeighbours.from_fitted(fitted)
     plan = made.plan(x[300:400])
     assert plan.agreement is not None
     assert (made.predict(x[300:400], fhe="simulate") == made.predict(x[300:400])).mean() > 0.9
