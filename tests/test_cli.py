@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import os
@@ -130,80 +131,78 @@ def test_blocks_have_the_sizes_that_params_states() -> None:
         assert 0 <= extra < 400, (name, extra)
 
 
-def differing(output: str, classes: list[str]) -> int:
+def differing(table: Path, classes: list[str]) -> int:
     """Samples that were given another class than this one."""
-    found = [sample["class"] for sample in json.loads(output)["samples"]]
+    with table.open(newline="", encoding="utf-8") as file:
+        found = [row["prediction"] for row in csv.DictReader(file)]
     return sum(one != other for one, other in zip(found, classes, strict=True))
 
 
 def test_three_parties_of_a_network_exchange_files(tmp_path: Path) -> None:
     split = load_split()
-    np.savetxt(tmp_path / "flowers.csv", split.test_features, delimiter=",")
-    run("network", "keygen", "--public", "keys", "--secret", "secret.key", cwd=tmp_path)
+    for name, rows in (
+        ("data", split.train_features),
+        ("flowers", split.test_features),
+        # Two whose scores lie seven deviations and more apart.
+        ("two", split.test_features[[0, 16]]),
+    ):
+        np.savetxt(tmp_path / f"{name}.csv", rows, delimiter=",", header="a,b,c,d", comments="")
+    run("compile", str(NETWORK), "--data", "data.csv", "--out", "iris", cwd=tmp_path)
+    client = ["--client", "iris/client", "--secret", "secret.key"]
+    own = ["--secret", "secret.key", "--keys", "client.keys"]
+    run("keygen", "iris/client", *own, cwd=tmp_path)
     assert stat.S_IMODE((tmp_path / "secret.key").stat().st_mode) == 0o600
-    assert sorted(p.name for p in (tmp_path / "keys").iterdir()) == ["params.hesc", "public.hesc"]
-    public = ["--public", "keys"]
-    shared = ["--preprocessing", "p.json", *public]
-    run("network", "encrypt-model", str(NETWORK), "--out", "model.hesc", *shared, cwd=tmp_path)
-    run("network", "encrypt", "flowers.csv", "--out", "query.hesc", *shared, cwd=tmp_path)
-    run(
-        "network", "eval", "model.hesc", "query.hesc", "--out", "answer.hesc", *public, cwd=tmp_path
-    )
-    secret = ["--secret", "secret.key"]
-    output = run("network", "decrypt", "answer.hesc", *secret, *shared, "--json", "-", cwd=tmp_path)
+    given = ["--keys", "client.keys", "--out", "server"]
+    run("encrypt-model", "iris/owner", *given, cwd=tmp_path)
+    assert sorted(path.name for path in (tmp_path / "iris").iterdir()) == [
+        "client",
+        "manifest.json",
+        "owner",
+        "report.html",
+    ]
+    run("encrypt", "flowers.csv", *client, "--out", "query.hesc", cwd=tmp_path)
+    run("eval", "query.hesc", "--server", "server", "--out", "answer.hesc", cwd=tmp_path)
+    run("decrypt", "answer.hesc", *client, "--out", "found.csv", cwd=tmp_path)
     classes = [load_network().classes[i] for i in split.test_classes]
     # Streams of 64 bits are drawn anew: of 80,000 runs 90 took one flower, nearly always the same,
     # for another class, and none took two; three are, by the rates of each, once in 10^10.
-    assert differing(output, classes) <= 2
-    assert "setosa" in run("network", "decrypt", "answer.hesc", *secret, *shared, cwd=tmp_path)
+    assert differing(tmp_path / "found.csv", classes) <= 2
 
     # The key file of another client has a passphrase; its scheme is another too.
     (tmp_path / "words").write_text("correct horse\n")
     (tmp_path / "other").write_text("horse\n")
     words = ["--passphrase-file", "words"]
-    where = ["--public", "gm", "--secret", "gm.key"]
-    run("network", "keygen", *where, "--params", "gm_3072", *words, cwd=tmp_path)
-    shared2 = ["--preprocessing", "p2.json", "--public", "gm"]
-    # Two whose scores lie seven deviations and more apart.
-    np.savetxt(tmp_path / "two.csv", split.test_features[[0, 16]], delimiter=",")
-    run("network", "encrypt-model", str(NETWORK), "--out", "m2.hesc", *shared2, cwd=tmp_path)
-    run("network", "encrypt", "two.csv", "--out", "q2.hesc", *shared2, cwd=tmp_path)
-    run("network", "eval", "m2.hesc", "q2.hesc", "--out", "a2.hesc", *shared2[2:], cwd=tmp_path)
-    secret2 = ["--secret", "gm.key", *shared2]
-    output = run("network", "decrypt", "a2.hesc", *secret2, *words, "--json", "-", cwd=tmp_path)
-    assert differing(output, [classes[0], classes[16]]) == 0
-    wrong = ["--passphrase-file", "other"]
-    assert "wrong" in run("network", "decrypt", "a2.hesc", *secret2, *wrong, cwd=tmp_path, ok=False)
+    wish = ["--params", "gm_3072", "--sample", "0"]
+    run("compile", str(NETWORK), "--data", "data.csv", "--out", "gm", *wish, cwd=tmp_path)
+    run("keygen", "gm/client", "--secret", "gm.key", "--keys", "gm.keys", *words, cwd=tmp_path)
+    run("encrypt-model", "gm/owner", "--keys", "gm.keys", "--out", "gm-server", cwd=tmp_path)
+    client2 = ["--client", "gm/client", "--secret", "gm.key"]
+    run("encrypt", "two.csv", *client2, *words, "--out", "q2.hesc", cwd=tmp_path)
+    run("eval", "q2.hesc", "--server", "gm-server", "--out", "a2.hesc", cwd=tmp_path)
+    run("decrypt", "a2.hesc", *client2, *words, "--out", "found2.csv", cwd=tmp_path)
+    assert differing(tmp_path / "found2.csv", [classes[0], classes[16]]) == 0
+    wrong = ["--passphrase-file", "other", "--out", "found3.csv"]
+    assert "wrong" in run("decrypt", "a2.hesc", *client2, *wrong, cwd=tmp_path, ok=False)
 
     # Nothing is overwritten, the secret key is not put beside public things, damage is noticed.
-    again = run(
-        "network", "keygen", "--public", "k2", "--secret", "secret.key", cwd=tmp_path, ok=False
-    )
-    assert "not overwritten" in again
+    again = ["--secret", "secret.key", "--keys", "k2"]
+    assert "not overwritten" in run("keygen", "iris/client", *again, cwd=tmp_path, ok=False)
     assert not (tmp_path / "k2").exists()
-    beside = run(
-        "network", "keygen", "--public", "k3", "--secret", "k3/s.key", cwd=tmp_path, ok=False
-    )
-    assert "must not lie in" in beside
-    twice = run(
-        "network", "encrypt", "flowers.csv", "--out", "query.hesc", *shared, cwd=tmp_path, ok=False
-    )
+    beside = ["--secret", "iris/client/s.key", "--keys", "k3"]
+    assert "lies in a deployment" in run("keygen", "iris/client", *beside, cwd=tmp_path, ok=False)
+    twice = run("encrypt", "flowers.csv", *client, "--out", "query.hesc", cwd=tmp_path, ok=False)
     assert "query.hesc" in twice
     answer = (tmp_path / "answer.hesc").read_bytes()
     (tmp_path / "answer.hesc").write_bytes(answer[:-1])
     assert "damaged" in run(
-        "network", "decrypt", "answer.hesc", *secret, *shared, cwd=tmp_path, ok=False
+        "decrypt", "answer.hesc", *client, "--out", "f4.csv", cwd=tmp_path, ok=False
     )
-    (tmp_path / "flowers.csv").write_text("1,2,x\n")
-    bad = run(
-        "network", "encrypt", "flowers.csv", "--out", "q4.hesc", *shared2, cwd=tmp_path, ok=False
-    )
-    assert "no table of numbers" in bad
-    weak = ["--params", "hestd2018_koseki_bfv_1024"]
-    run("network", "keygen", "--public", "old", "--secret", "old.key", *weak, cwd=tmp_path)
-    arguments = ["--public", "old", "--out", "q3.hesc", "--preprocessing", "p.json"]
-    (tmp_path / "flowers.csv").write_text("1,2,3,4\n")
-    assert "2024" in run("network", "encrypt", "flowers.csv", *arguments, cwd=tmp_path, ok=False)
+    (tmp_path / "bad.csv").write_text("a,b,c,d\n1,2,3,x\n")
+    bad = run("encrypt", "bad.csv", *client, "--out", "q4.hesc", cwd=tmp_path, ok=False)
+    assert "holds no number" in bad
+    weak = ["--out", "old", "--params", "hestd2018_koseki_bfv_1024"]
+    refused = run("compile", str(NETWORK), "--data", "data.csv", *weak, cwd=tmp_path, ok=False)
+    assert "2024" in refused
 
 
 @pytest.mark.parametrize(
@@ -447,8 +446,11 @@ def test_errors_show_names_with_brackets(tmp_path: Path) -> None:
     name = "[/red] [bold]x"
     error = run("decrypt", name, "--secret", "s", "--client", name, "--out", "o", ok=False)
     assert name in error
-    keys = run("network", "keygen", "--public", "[/k]", "--secret", "[bold]s", cwd=tmp_path)
-    assert "[/k]" in keys
+    network = ["compile", str(NETWORK), "--out", "[bold]d", "--sample", "0"]
+    (tmp_path / "[x].csv").write_text("a,b,c,d\n1,2,3,4\n5,6,7,8\n")
+    assert "[bold]d" in run(*network, "--data", "[x].csv", cwd=tmp_path)
+    keys = run(*("keygen", "[bold]d/client", "--keys", "[k]", "--secret", "[bold]s"), cwd=tmp_path)
+    assert "[k]" in keys
     assert "[bold]s" in keys
 
 

@@ -71,7 +71,6 @@ HARMLESS = {
     "protocols/linkage/matching.py MutualNearest rows": "pairs so far, of the matcher's own",
     "models/onnx/values.py Budget _left": "memory of one reader, which a fork has twice",
     "_support/new_files.py _Made _complete": "whether files of one call have their names",
-    "streams/networks/batches.py BatchWriter _batches": "what one file says of itself",
     "planner/contenders/encrypted_columns.py _Parties _held": "memory that was measured",
     "_support/progress.py Bar done": "what a bar shows",
     "_support/stages.py Stopwatch milliseconds": "what was measured",

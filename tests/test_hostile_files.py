@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import hesc
+from hesc.protocols.message import HEAD_BYTES, Kind, Message, MessageWriter, read_messages
+from hesc.protocols.streams.plan import StreamPlan
+from hesc.protocols.streams.planning import make
 from hesc.streams.iris import load_network
-from hesc.streams.networks import Preprocessing, SquareNetwork
-from hesc.streams.networks.batches import BatchWriter, read_batches
-from hesc.streams.networks.messages import Message
+from hesc.streams.networks import SquareNetwork
 from hesc.streams.networks.monomial import MonomialModel
 from tests.second_implementation.blake3 import blake3
 
@@ -30,6 +31,7 @@ SECRET, PUBLIC = hesc.keygen(PARAMS)
 LEVELED = hesc.Params.preset("bfv_4096")
 NETWORK = load_network()
 LENGTH = 40
+PLAN = bytes(range(16))
 HEADER, CHECKSUM = 14, 16
 # The checksum of a longer object takes this file's BLAKE3 too long.
 SHORT = 2000
@@ -63,6 +65,10 @@ def _encrypted(values: Any, first_dimension: int = 0) -> Any:
     return hesc.Encryptor(PUBLIC, LENGTH, layout="one_per_block", **options).encrypt(values)
 
 
+def _message(part: bytes) -> bytes:
+    return Message(Kind.QUERY, PLAN, 1, (part,)).to_bytes()
+
+
 def _readers() -> dict[str, Reader]:
     x = _encrypted([0.5, -0.25])
     product = x * _encrypted([0.75, 0.5], 1) + 2.0
@@ -72,7 +78,7 @@ def _readers() -> dict[str, Reader]:
     vector = keys.encrypt([1, 2, 3])
 
     def model_read(data: bytes) -> object:
-        return MonomialModel.from_bytes(PARAMS, data)
+        return MonomialModel(hesc.EncryptedArray.from_bytes(PARAMS, data))
 
     return {
         "params": Reader(
@@ -92,13 +98,17 @@ def _readers() -> dict[str, Reader]:
         "answer": Reader(
             product.answer().to_bytes(), lambda b: _use_answer(hesc.Answer.from_bytes(PARAMS, b))
         ),
-        "model": Reader(model.to_bytes(), model_read),
+        "model": Reader(model.coefficients.to_bytes(), model_read),
         "vector": Reader(
             vector.to_bytes(), lambda b: hesc.EncryptedVector.from_bytes(keys.params, b)
         ),
         "query": Reader(
-            Message.QUERY.label + x.to_bytes(),
-            lambda b: _use(hesc.EncryptedArray.from_bytes(PARAMS, Message.QUERY.open(b))),
+            _message(x.to_bytes()),
+            lambda b: _use(
+                hesc.EncryptedArray.from_bytes(
+                    PARAMS, Message.from_bytes(b, Kind.QUERY, plan=PLAN).parts[0]
+                )
+            ),
         ),
     }
 
@@ -206,17 +216,21 @@ def _check_network(network: SquareNetwork, features: Any) -> None:
     assert np.isfinite(network.coefficients()).all()
 
 
-def _check_preprocessing(prepared: Preprocessing, features: Any) -> None:
-    monomials = prepared.monomials(features)
+def _check_plan(plan: StreamPlan, features: Any) -> None:
+    monomials = plan.prepared(features, clip=True).features
     assert (np.abs(monomials) <= 1).all()
+    assert np.isfinite([plan.error, *plan.sizes()]).all()
 
 
-@pytest.mark.parametrize("kind", ["network", "preprocessing"])
+@pytest.mark.parametrize("kind", ["network", "plan"])
 def test_lying_models_are_refused_or_used(kind: str, tmp_path: Path) -> None:
     """What is read gives numbers within their range."""
     path = tmp_path / "file.json"
     is_network = kind == "network"
-    (NETWORK if is_network else NETWORK.preprocessing).save(path)
+    if is_network:
+        NETWORK.save(path)
+    else:
+        path.write_bytes(make(NETWORK, np.zeros((1, 4)), names=[]).to_bytes())
     document, original = json.loads(path.read_text()), path.read_bytes()
     rng = np.random.default_rng(2)
     refused = 0
@@ -230,24 +244,24 @@ def test_lying_models_are_refused_or_used(kind: str, tmp_path: Path) -> None:
                 network = SquareNetwork.load(path)
                 _check_network(network, rng.uniform(-9, 9, (3, network.preprocessing.inputs)))
             else:
-                prepared = Preprocessing.load(path)
-                _check_preprocessing(prepared, rng.uniform(-9, 9, (3, prepared.inputs)))
+                plan = StreamPlan.from_bytes(path.read_bytes())
+                _check_plan(plan, rng.uniform(-9, 9, (3, plan.inputs)))
         except hesc.HescError:
             refused += 1
     assert 250 < refused < 1000
 
 
-# Files of batches ---------------------------------------------------------------------------------
+# Files of messages --------------------------------------------------------------------------------
 
 
-def test_damaged_batches_are_refused_or_the_same(tmp_path: Path) -> None:
-    """Bytes come back as they were written, in whole batches, or not at all."""
+def test_damaged_files_of_messages_are_refused_or_the_same(tmp_path: Path) -> None:
+    """Bytes come back as they were written, in whole messages, or not at all."""
     whole = io.BytesIO()
-    writer = BatchWriter(whole, Message.QUERY)
-    for batch in (b"first", b"second" * 9, b"3"):
-        writer.write(batch)
+    writer = MessageWriter(whole, PLAN)
+    for part in (b"first", b"second" * 9, b"3"):
+        writer.write(_message(part))
     writer.finish()
-    path = tmp_path / "batches"
+    path = tmp_path / "messages"
     rng = np.random.default_rng(3)
     refused = 0
     for _ in range(2000):
@@ -255,8 +269,8 @@ def test_damaged_batches_are_refused_or_the_same(tmp_path: Path) -> None:
         path.write_bytes(data)
         with path.open("rb") as file:
             try:
-                found = list(read_batches(file, Message.QUERY))
-                assert sum(12 + len(batch) for batch in found) == len(data) - 28
+                found = list(read_messages(file, Kind.QUERY, PLAN))
+                assert sum(map(len, found)) == len(data) - HEAD_BYTES
             except hesc.HescError:
                 refused += 1
     assert refused > 1000

@@ -17,9 +17,8 @@ from sklearn.model_selection import train_test_split
 import hesc
 from hesc.streams.iris import load_network, load_split
 from hesc.streams.iris.train import HIDDEN, loss, train
-from hesc.streams.networks import ModelFormatError, Preprocessing, SquareNetwork
+from hesc.streams.networks import ModelFormatError, SquareNetwork
 from hesc.streams.networks.layered import COPIES, LayeredModel, encrypt_query
-from hesc.streams.networks.messages import LABEL_BYTES, Message
 from hesc.streams.networks.monomial import MonomialModel
 from hesc_papers import conventional
 
@@ -90,11 +89,6 @@ def test_files_return(tmp_path: Path) -> None:
     again = SquareNetwork.load(tmp_path / "network.json")
     np.testing.assert_array_equal(
         again.values(SPLIT.test_features), NETWORK.values(SPLIT.test_features)
-    )
-    NETWORK.preprocessing.save(tmp_path / "p.json")
-    public = Preprocessing.load(tmp_path / "p.json")
-    np.testing.assert_array_equal(
-        public.monomials(SPLIT.test_features), NETWORK.preprocessing.monomials(SPLIT.test_features)
     )
 
 
@@ -178,24 +172,13 @@ def test_best_mode_equals_float(name: str) -> None:
         model.evaluate(received[:, :3])
 
 
-def test_models_queries_and_answers_are_told_apart() -> None:
-    """Model and query are arrays of one kind: only a label keeps a server from swapping them."""
+def test_models_have_outputs_and_monomials() -> None:
+    """What is told apart from queries and answers by documents: see test_ml_square."""
     params = hesc.Params.preset("bfv_1024_fusion")
     _, public = hesc.keygen(params)
     model = MonomialModel.encrypt(NETWORK, public)
-    sent = model.to_bytes()
-    read = MonomialModel.from_bytes(params, sent)
-    assert read.coefficients.to_bytes() == model.coefficients.to_bytes()
-    query = Message.QUERY.label + hesc.Encryptor(public, 64).encrypt(np.zeros((1, 15))).to_bytes()
-    with pytest.raises(hesc.WireError, match="an encrypted query, where an encrypted model"):
-        MonomialModel.from_bytes(params, query)
-    with pytest.raises(hesc.WireError, match="no message"):
-        MonomialModel.from_bytes(params, query[LABEL_BYTES:])
-    for message in Message:
-        assert message.open(message.label + b"x") == b"x"
-        for other in set(Message) - {message}:
-            with pytest.raises(hesc.WireError, match="order of the files"):
-                message.open(other.label)
+    read = hesc.EncryptedArray.from_bytes(params, model.coefficients.to_bytes())
+    assert MonomialModel(read).coefficients.to_bytes() == model.coefficients.to_bytes()
     with pytest.raises(hesc.ShapeError, match="outputs, monomials"):
         MonomialModel(model.coefficients[0])
 

@@ -76,9 +76,8 @@ def test_the_server_needs_no_key() -> None:
     """Bytes up, bytes down; the server has the parameters and what the owner sent."""
     network, split = load_network(), load_split()
     own = hesc.SecretEncryptor(SECRET, 64, first_dimension=MODEL_DIMENSION, random_state=1)
-    at_server = MonomialModel.from_bytes(
-        PARAMS, MonomialModel.encrypted_by(own, network).to_bytes()
-    )
+    model = MonomialModel.encrypted_by(own, network).coefficients.to_bytes()
+    at_server = MonomialModel(hesc.EncryptedArray.from_bytes(PARAMS, model))
     queries = hesc.SecretEncryptor(SECRET, 64, first_dimension=QUERY_DIMENSION, random_state=2)
     monomials = network.preprocessing.monomials(split.test_features)
     query = hesc.EncryptedArray.from_bytes(PARAMS, queries.encrypt(monomials).to_bytes())

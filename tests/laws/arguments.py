@@ -614,7 +614,6 @@ def _products() -> Iterator[Call]:
 def _networks(folder: Path) -> Iterator[Call]:
     network = load_network()
     network.save(folder / "network")
-    network.preprocessing.save(folder / "preprocessing")
     names = iter(range(10**6))
     arrays = {name: getattr(network, name) for name in _arguments(networks.SquareNetwork)}
     yield _of(networks.SquareNetwork, **arrays)
@@ -623,13 +622,11 @@ def _networks(folder: Path) -> Iterator[Call]:
         **{name: arrays[name] for name in _arguments(networks.Preprocessing)},
     )
     yield _of(networks.SquareNetwork.load, path=folder / "network")
-    yield _of(networks.Preprocessing.load, path=folder / "preprocessing")
-    for of in (network, network.preprocessing):
-        yield Call(
-            f"{type(of).__module__}.{type(of).__qualname__}.save",
-            lambda path, of=of: of.save(folder / f"{next(names)}.json" if path is folder else path),
-            {"path": folder},
-        )
+    yield Call(
+        "hesc.streams.networks.square.SquareNetwork.save",
+        lambda path: network.save(folder / f"{next(names)}.json" if path is folder else path),
+        {"path": folder},
+    )
     yield _of(network.predict, features=np.zeros((1, 4)))
     yield _of(network.values, features=np.zeros((1, 4)))
     yield _of(network.preprocessing.normalise, features=np.zeros((1, 4)))

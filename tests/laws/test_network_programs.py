@@ -10,7 +10,6 @@ import pytest
 import hesc
 from hesc.streams.networks import SquareNetwork
 from hesc.streams.networks.layered import COPIES, LayeredModel, encrypt_query
-from hesc.streams.networks.messages import Message
 from hesc.streams.networks.monomial import MonomialModel
 from hesc_papers import conventional
 from tests.laws.array_worlds import STEPS, Mode, Owner, Z, owner
@@ -85,8 +84,9 @@ class Networks(Programs[Kept]):
         model = MonomialModel.encrypt(
             network, self.owner.public, stream_length=length, random_state=state
         )
-        read = MonomialModel.from_bytes(self.owner.secret.params, model.to_bytes())
-        self.keep(Kept(network, read, self.rng.normal(size=(samples, inputs))))
+        data = model.coefficients.to_bytes()
+        read = hesc.EncryptedArray.from_bytes(self.owner.secret.params, data)
+        self.keep(Kept(network, MonomialModel(read), self.rng.normal(size=(samples, inputs))))
 
     def check(self, kept: Kept, encrypted: Any, reach: float, length: int, *, times: float) -> None:
         found, error = hesc.Decryptor(self.owner.secret).decrypt(encrypted, return_std=True)
@@ -147,7 +147,7 @@ class Networks(Programs[Kept]):
         first = kept._replace(features=kept.features[:1])
         self.check(first, alone, terms, length, times=Z)
 
-    @operation(a=OPERAND, how=one_of("query", "nothing", "columns", "keys", "features"))
+    @operation(a=OPERAND, how=one_of("model", "nothing", "columns", "keys", "features"))
     def misuse(self, a: int, how: str) -> None:
         network, model, features = self.pick(a)
         inputs = network.preprocessing.inputs
@@ -158,13 +158,13 @@ class Networks(Programs[Kept]):
         strange = hesc.Encryptor(self.owner.strange, model.coefficients.stream_length).encrypt(
             monomials
         )
-        data = model.to_bytes()
+        data = model.coefficients.to_bytes()
         calls: dict[str, tuple[Callable[[], Any], type[Exception]]] = {
-            "query": (
-                lambda: MonomialModel.from_bytes(params, Message.QUERY.label + data[8:]),
+            "model": (lambda: model.evaluate(model.coefficients), hesc.CorrelationError),
+            "nothing": (
+                lambda: hesc.EncryptedArray.from_bytes(params, data[8:]),
                 hesc.WireError,
             ),
-            "nothing": (lambda: MonomialModel.from_bytes(params, data[8:]), hesc.WireError),
             "columns": (lambda: model.evaluate(wide), hesc.ShapeError),
             "keys": (lambda: model.evaluate(strange), hesc.KeyMismatchError),
             "features": (lambda: network.values(np.zeros((1, inputs + 1))), hesc.ShapeError),

@@ -12,7 +12,6 @@ import pytest
 
 import hesc
 from hesc import gates
-from hesc.streams.networks.messages import Message
 from hesc.streams.networks.monomial import MonomialModel
 from tests.laws.wire import check_ciphertexts_only, check_no_word_repeats
 
@@ -82,15 +81,15 @@ def test_messages_of_networks_tell_nothing(preset: str) -> None:
     features = (np.zeros((2, 4)), np.array([[5.1, 3.5, 1.4, 0.2], [6.2, 2.9, 4.3, 1.3]]))
 
     def model(of: Any) -> bytes:
-        return MonomialModel.encrypt(of, public, random_state=1).to_bytes()
+        return MonomialModel.encrypt(of, public, random_state=1).coefficients.to_bytes()
 
     def query(of: Any) -> Any:
         encryptor = hesc.SecretEncryptor(secret, 64, random_state=1)
         return encryptor.encrypt(network.preprocessing.monomials(of))
 
     def answer(of: Any, asked: Any) -> bytes:
-        read = MonomialModel.from_bytes(params, model(of))
-        return Message.ANSWER.label + read.answer(query(asked).expand()).to_bytes()
+        read = MonomialModel(hesc.EncryptedArray.from_bytes(params, model(of)))
+        return read.answer(query(asked).expand()).to_bytes()
 
     check_ciphertexts_only("model", partial(model, network), partial(model, swapped))
     check_ciphertexts_only(

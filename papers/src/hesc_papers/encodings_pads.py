@@ -41,8 +41,8 @@ class Party:
         owner = hesc.SecretEncryptor(
             self.secret, STREAM_LENGTH, first_dimension=MODEL_DIMENSION, random_state=2
         )
-        model = MonomialModel.encrypted_by(owner, network).to_bytes()
-        self._server = MonomialModel.from_bytes(self.params, model)
+        model = MonomialModel.encrypted_by(owner, network).coefficients.to_bytes()
+        self._server = MonomialModel(hesc.EncryptedArray.from_bytes(self.params, model))
         self._network = network
         self.sizes = [0, 0]
 

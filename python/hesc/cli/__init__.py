@@ -17,7 +17,6 @@ from hesc.cli import (
     compiling,
     demo,
     files,
-    network,
     outsourcing,
     params,
     parties,
@@ -64,7 +63,6 @@ app.command("encrypt", rich_help_panel=_MODELS)(files.encrypt)
 app.add_typer(parties.app, name="party", rich_help_panel=_MODELS)
 app.command("eval", rich_help_panel=_MODELS)(files.evaluate)
 app.command("decrypt", rich_help_panel=_MODELS)(files.decrypt)
-app.add_typer(network.app, name="network", rich_help_panel=_MODELS)
 app.add_typer(demo.app, name="demo", rich_help_panel=_LOOK)
 app.command("params", rich_help_panel=_LOOK)(params.params)
 app.command("calibrate", rich_help_panel=_LOOK)(calibrate.calibrate)

@@ -15,17 +15,26 @@ import typer
 from hesc._native import HescError, ParameterError
 from hesc.cli.columns import Table
 from hesc.cli.terminal import JsonFile, check_outputs, reading, write_text
+from hesc.streams.networks import SquareNetwork
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _DIGITS: Final = 18
+_OPTIONS: Final = {"preset": "params"}
+"""Wishes whose option is named otherwise."""
 ROWS: Final = 4096
 """Rows read at a time."""
 
 
 def compile_model(
-    model: Annotated[Path, typer.Argument(metavar="MODEL.onnx", help="The model, in ONNX.")],
+    model: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODEL.onnx",
+            help="The model, in ONNX; or .json: a network of hesc.streams.networks.",
+        ),
+    ],
     data: Annotated[
         Path, typer.Option(help="Training data, a CSV file with a header; features alone.")
     ],
@@ -89,6 +98,13 @@ def compile_model(
     batch: Annotated[
         int | None, typer.Option(help="Samples that go together, where classes are compared.")
     ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option("--params", help="Preset of a network on streams: see hesc params."),
+    ] = None,
+    stream_length: Annotated[
+        int | None, typer.Option(min=1, help="Bits of a stream, of a network on streams.")
+    ] = None,
     ranges: Annotated[
         tuple[float, float] | None,
         typer.Option(help="Least and greatest value of every encrypted feature."),
@@ -135,6 +151,10 @@ def compile_model(
             )
         limits = (pair[0], pair[1])
     options: dict[str, Any] = {
+        "setting": None if setting == "client_server" else setting,
+        "disclose": None if disclose == "scores" else disclose,
+        "max_error": max_error,
+        "ranges": limits,
         "hidden": hidden,
         "answers": answers,
         "own_model": own_model,
@@ -146,6 +166,8 @@ def compile_model(
         "feature_bits": feature_bits,
         "engine": engine,
         "batch": batch,
+        "preset": preset,
+        "stream_length": stream_length,
     }
     # What was not asked for is not handed on: not every model knows every option.
     options = {
@@ -153,18 +175,11 @@ def compile_model(
     }
     unknown = sorted(set(options) - set(signature(private.plan).parameters))
     if unknown:
-        named = ", ".join(f"--{name.replace('_', '-')}" for name in unknown)
+        named = ", ".join(f"--{_OPTIONS.get(name, name).replace('_', '-')}" for name in unknown)
         raise ParameterError(f"{named}: this model is a network, whose plans take none of that")
     if not hasattr(private, "feature_names_in_"):
         options["names"] = names
-    plan = private.plan(
-        rows,
-        setting=setting,
-        disclose=disclose,
-        max_error=max_error,
-        ranges=limits,
-        **options,
-    )
+    plan = private.plan(rows, **options)
     try:
         private.save(out, sample=sample, commands=[shlex.join(["hesc", *sys.argv[1:]])])
     except ImportError as error:
@@ -204,12 +219,16 @@ def _parties(given: list[str]) -> dict[str, list[str]]:
 
 def _loaded(model: Path) -> Any:
     try:
+        if model.suffix == ".json":
+            from hesc.ml.square import PrivateSquareNetwork
+
+            return PrivateSquareNetwork.from_network(SquareNetwork.load(model))
         from hesc.ml.onnx import load_onnx  # type: ignore[import-not-found, unused-ignore]
 
         return load_onnx(model)
     except ImportError as error:
         raise ParameterError(
-            f"models in ONNX cannot be read: {error}. From Python, hesc.ml's estimators write "
+            f"models cannot be read: {error}. From Python, hesc.ml's estimators write "
             f"deployments with save(); see docs/deploy.md"
         ) from error
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from hesc.ml.neighbours import PrivateNeighbours
     from hesc.ml.onnx import load_onnx
     from hesc.ml.serving import ClippedWarning
+    from hesc.ml.square import PrivateSquareNetwork
     from hesc.protocols.classes.client import ClassClient
     from hesc.protocols.classes.plan import ClassPlan
     from hesc.protocols.classes.server import ClassServer
@@ -73,6 +74,7 @@ __all__ = [
     "PrivateMLPRegressor",
     "PrivateNeighbours",
     "PrivateRegressor",
+    "PrivateSquareNetwork",
     "ServerFolder",
     "load_onnx",
 ]
@@ -93,6 +95,7 @@ _LATER: Final = {
     "PrivateMLPRegressor": "hesc.ml.mlp",
     "PrivateNeighbours": "hesc.ml.neighbours",
     "PrivateRegressor": "hesc.ml.estimators",
+    "PrivateSquareNetwork": "hesc.ml.square",
     "load_onnx": "hesc.ml.onnx",
 }
 
@@ -104,6 +107,7 @@ _NEEDS: Final = {
     "hesc.ml.neighbours": ["sklearn"],
     "hesc.ml.onnx": ["sklearn", "onnx"],
     "hesc.ml.serving": ["sklearn"],
+    "hesc.ml.square": ["sklearn"],
 }
 """Such packages by modules of `_LATER`."""
 

@@ -49,6 +49,7 @@ PROTOCOLS: dict[str, Protocol] = {
         ("classes", "Class", False),
         ("networks", "Network", False),
         ("neighbours", "Neighbours", False),
+        ("streams", "Stream", True),
     )
 }
 """Rows by name."""

@@ -20,12 +20,10 @@ from hesc._native import ShapeError
 from hesc._support.inputs import flat
 from hesc.streams.arrays import EncryptedArray, SeededArray
 from hesc.streams.encryptor import Encryptor
-from hesc.streams.networks.messages import Message
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.params.streams import StreamParams
     from hesc.streams.arrays import Answer
     from hesc.streams.encryptor import AnyEncryptor
     from hesc.streams.networks.square import SquareNetwork
@@ -33,6 +31,12 @@ if TYPE_CHECKING:
 
 QUERY_DIMENSION = 0
 MODEL_DIMENSION = 1
+
+
+def largest(coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The largest size of each monomial's coefficients, 1 where all are zero."""
+    sizes: NDArray[np.float64] = np.abs(coefficients).max(axis=0)
+    return np.where(sizes == 0, 1.0, sizes)
 
 
 class MonomialModel:
@@ -75,26 +79,20 @@ class MonomialModel:
     def encrypted_by(cls, encryptor: AnyEncryptor, network: SquareNetwork) -> MonomialModel:
         """Encrypts a network; of streams of `MODEL_DIMENSION`, which no query uses."""
         coefficients = network.coefficients()
-        sizes = np.abs(coefficients).max(axis=0)
-        sizes[sizes == 0] = 1.0
-        encrypted = encryptor.encrypt(coefficients / sizes)
-        if isinstance(encrypted, SeededArray):
-            encrypted = encrypted.expand()
-        return cls(encrypted * sizes)
-
-    def to_bytes(self) -> bytes:
-        """The wire form, labelled as a model."""
-        return Message.MODEL.label + self.coefficients.to_bytes()
+        return cls.scaled_by(encryptor, coefficients, largest(coefficients))
 
     @classmethod
-    def from_bytes(cls, params: StreamParams, data: bytes) -> MonomialModel:
-        """Reads the wire form; strict.
-
-        Raises:
-            WireError: a query, an answer, or damaged bytes.
-
-        """
-        return cls(EncryptedArray.from_bytes(params, Message.MODEL.open(data)))
+    def scaled_by(
+        cls,
+        encryptor: AnyEncryptor,
+        coefficients: NDArray[np.float64],
+        scales: NDArray[np.float64],
+    ) -> MonomialModel:
+        """Encrypts coefficients (outputs, monomials) that are no larger than public scales."""
+        encrypted = encryptor.encrypt(coefficients / scales)
+        if isinstance(encrypted, SeededArray):
+            encrypted = encrypted.expand()
+        return cls(encrypted * scales)
 
     def evaluate(self, query: EncryptedArray) -> EncryptedArray:
         """Outputs (samples, outputs) for encrypted monomials (samples, monomials).

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _FORMAT: Final = "hesc square network 1"
-_PREPROCESSING_FORMAT: Final = "hesc preprocessing 1"
 _MAX_FILE = 1 << 24
 _MOST_AXES: Final = 2
 
@@ -112,26 +111,6 @@ class Preprocessing:
         result *= ones.take(right, axis=1)
         return result
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Writes a JSON file, whole or not at all.
-
-        Raises:
-            OSError: something of that name is there, which is not overwritten, or the disk is full.
-
-        """
-        _save(self, _PREPROCESSING_FORMAT, path)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Preprocessing:
-        """Reads a file that `save` wrote; strict.
-
-        Raises:
-            ModelFormatError: no JSON, other fields, wrong shapes, values out of range.
-
-        """
-        names, arrays = _fields(cls, _PREPROCESSING_FORMAT, _load(path))
-        return cls(classes=names, **arrays)
-
 
 @dataclass(frozen=True)
 class SquareNetwork:
@@ -218,7 +197,14 @@ class SquareNetwork:
             OSError: something of that name is there, which is not overwritten, or the disk is full.
 
         """
-        _save(self, _FORMAT, path)
+        arrays = {
+            field.name: getattr(self, field.name).tolist()
+            for field in fields(self)
+            if field.name != "classes"
+        }
+        document = {"format": _FORMAT, "classes": list(self.classes), **arrays}
+        with new_file(path) as part:
+            part.write_text(json.dumps(document, indent=1) + "\n")
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> SquareNetwork:
@@ -228,7 +214,7 @@ class SquareNetwork:
             ModelFormatError: no JSON, other fields, wrong shapes, values out of range.
 
         """
-        names, arrays = _fields(cls, _FORMAT, _load(path))
+        names, arrays = _fields(_load(path))
         return cls(classes=names, **arrays)
 
 
@@ -248,17 +234,6 @@ def _check_shapes(of: object, shapes: dict[str, tuple[int, ...]], given: str) ->
             raise ModelFormatError(f"{name} has shape {found}, but {shape} follows from {given}")
 
 
-def _save(of: Preprocessing | SquareNetwork, kind: str, path: str | PathLike[str]) -> None:
-    arrays = {
-        field.name: getattr(of, field.name).tolist()
-        for field in fields(of)
-        if field.name != "classes"
-    }
-    document = {"format": kind, "classes": list(of.classes), **arrays}
-    with new_file(path) as part:
-        part.write_text(json.dumps(document, indent=1) + "\n")
-
-
 def _load(path: str | PathLike[str]) -> Any:
     data = read_whole(path, _MAX_FILE, "a model")
     try:
@@ -267,13 +242,11 @@ def _load(path: str | PathLike[str]) -> Any:
         raise ModelFormatError(f"{path} is no JSON file: {error}") from error
 
 
-def _fields(
-    of: type[Preprocessing | SquareNetwork], kind: str, document: Any
-) -> tuple[tuple[str, ...], dict[str, NDArray[np.float64]]]:
+def _fields(document: Any) -> tuple[tuple[str, ...], dict[str, NDArray[np.float64]]]:
     """The classes and the arrays of a parsed file."""
-    if not isinstance(document, dict) or document.get("format") != kind:
-        raise ModelFormatError(f"the file's format is not {kind!r}")
-    expected = {"format", *(field.name for field in fields(of))}
+    if not isinstance(document, dict) or document.get("format") != _FORMAT:
+        raise ModelFormatError(f"the file's format is not {_FORMAT!r}")
+    expected = {"format", *(field.name for field in fields(SquareNetwork))}
     if set(document) != expected:
         raise ModelFormatError(
             f"wrong fields: missing {sorted(expected - set(document))}, "

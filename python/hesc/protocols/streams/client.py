@@ -1,0 +1,64 @@
+"""The client of a network on streams: it encrypts products of features and reads outputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hesc._native import WireError
+from hesc.protocols.client import Client
+from hesc.protocols.streams.plan import StreamPlan
+from hesc.secret import Decryptor, SecretEncryptor
+from hesc.streams.arrays import Answer
+from hesc.streams.networks.monomial import QUERY_DIMENSION
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class StreamResult(NamedTuple):
+    """What an answer says, for the client's eyes: whoever it is shown to learns of the key."""
+
+    predictions: NDArray[Any]
+    """Classes by the highest output."""
+    scores: NDArray[np.float64]
+    """Outputs of the network, a row for each sample and a column for each class."""
+    error: float
+    """The root mean square of the scores' errors, at most, as the plan states it."""
+    errors: NDArray[np.float64]
+    """Standard errors of the scores, each by what its own bits tell."""
+
+
+class StreamClient(Client[StreamResult]):
+    """A plan and a secret key: see `Client`, whose arguments and methods it has."""
+
+    plan_type = StreamPlan
+    plan: StreamPlan
+
+    def encrypt_parts(self, features: NDArray[np.float64]) -> list[bytes]:
+        """Streams of the products of features, in one array."""
+        # Queries meet the model and never each other: each takes the one dimension anew.
+        encryptor = SecretEncryptor(
+            self.secret,
+            self.plan.stream_length,
+            layout=self.plan.layout,
+            first_dimension=QUERY_DIMENSION,
+        )
+        return [encryptor.encrypt(features).to_bytes()]
+
+    def decrypt_parts(self, parts: tuple[bytes, ...], samples: int) -> StreamResult:
+        """Outputs with their errors, and classes.
+
+        Raises:
+            WireError, ParameterError, KeyMismatchError, DecryptionError: as `decrypt`; outputs of
+                another number of samples or classes.
+
+        """
+        answer = Answer.from_bytes(self.plan.params, parts[0])
+        if answer.shape != (samples, self.plan.outputs):
+            raise WireError(
+                f"an answer of shape {answer.shape} is none of {samples} samples and "
+                f"{self.plan.outputs} classes"
+            )
+        values, errors = Decryptor(self.secret).decrypt(answer, return_std=True)
+        return StreamResult(self.plan.predictions(values), values, self.plan.error, errors)

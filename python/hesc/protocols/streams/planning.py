@@ -1,0 +1,147 @@
+"""Plans of networks on streams: transforms, scales, bytes, and how many classes errors change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hesc._native import ParameterError, WireError
+from hesc._support.inputs import one_name, whole
+from hesc.models import square, transforms
+from hesc.models.samples import spread_out
+from hesc.params import Params
+from hesc.protocols.streams.plan import ASSURANCES, COSTS, LAYOUTS, SCHEMES, StreamPlan
+from hesc.secret import Decryptor, SecretEncryptor, keygen
+from hesc.streams.encryptor import Encryptor, resolve_layout
+from hesc.streams.networks.monomial import (
+    MODEL_DIMENSION,
+    QUERY_DIMENSION,
+    MonomialModel,
+    largest,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hesc.streams.arrays import Answer, SeededArray
+    from hesc.streams.networks import SquareNetwork
+
+    Array = NDArray[np.float64]
+
+PRESET, STREAM_LENGTH = "bfv_1024_fusion", 64
+"""What a plan takes without a wish."""
+
+
+def make(
+    network: SquareNetwork,
+    rows: Array,
+    *,
+    names: list[str],
+    preset: str = PRESET,
+    stream_length: int = STREAM_LENGTH,
+    layout: str = "auto",
+) -> StreamPlan:
+    """Plans a network; bytes are counted on one query under keys of its own.
+
+    Args:
+        network: what the server computes.
+        rows: samples that agreement is predicted of, a thousand of them.
+        names: of the features, or none.
+        preset: name of the parameters.
+        stream_length: bits of a stream; errors fall with its square root.
+        layout: "side_by_side", "one_per_block" or "auto", which takes the first where it fits.
+
+    Raises:
+        ParameterError: parameters that are weak, or not for such networks; streams that do not fit.
+        OutOfRangeError: a network whose products overflow.
+
+    """
+    params = Params.preset(preset)
+    length = whole(stream_length, "stream_length", 1, 1 << 16)
+    one_name(layout, "layout", ("auto", *LAYOUTS))
+    if params.scheme not in SCHEMES or params.assurance not in ASSURANCES:
+        raise ParameterError(
+            f"{preset} does not keep the security guidelines of 2024, or is for other "
+            f"computations; choose a set of {', '.join(SCHEMES)} with 128 bits"
+        )
+    public = network.preprocessing
+    steps = [*square.scaling(public), square.products(public)]
+    coefficients = network.coefficients()
+
+    def plan(costs: dict[str, int], agreement: float | None = None) -> StreamPlan:
+        return StreamPlan(
+            inputs=public.inputs,
+            names=names,
+            steps=steps,
+            classes=np.array(network.classes),
+            scales=largest(coefficients),
+            preset=preset,
+            stream_length=length,
+            layout=resolve_layout(layout, length, params),
+            costs=costs,
+            agreement=agreement,
+        )
+
+    draft = plan(dict.fromkeys(COSTS, 1))
+    try:
+        draft.check()
+    except WireError as error:
+        raise ParameterError(str(error)) from error
+    some = rows[spread_out(len(rows))]
+    features = transforms.transformed(steps, some)
+    found = simulated(draft, coefficients, features, 0).argmax(axis=1)
+    agreement = float((found == network.predict(some)).mean())
+    return plan(_costs(draft, coefficients, features[:1]), agreement)
+
+
+def simulated(
+    plan: StreamPlan, coefficients: Array, features: Array, random_state: int | None
+) -> Array:
+    """Outputs as streams give them, whose bits nobody encrypts.
+
+    Args:
+        plan: lengths, layout and scales.
+        coefficients: of the network, (outputs, monomials).
+        features: products of features, a row for each sample.
+        random_state: of the streams; None takes the system's.
+
+    """
+    # One per block differs in ciphertexts, which are none here, and not in bits.
+    secret, public = keygen(plan.params.simulated())
+    options: dict[str, Any] = {"layout": plan.layout, "random_state": random_state}
+    model = _model(plan, coefficients, public, **options)
+    outputs = []
+    for first in range(0, len(features), plan.rows):
+        encryptor = Encryptor(
+            public, plan.stream_length, first_dimension=QUERY_DIMENSION, **options
+        )
+        if random_state is not None:
+            options["random_state"] += 1
+        query = encryptor.encrypt(features[first : first + plan.rows])
+        outputs.append(Decryptor(secret).decrypt(model.evaluate(query)))
+    return np.concatenate(outputs)
+
+
+def _model(plan: StreamPlan, coefficients: Array, public: Any, **options: Any) -> MonomialModel:
+    encryptor = Encryptor(public, plan.stream_length, first_dimension=MODEL_DIMENSION, **options)
+    return MonomialModel.scaled_by(encryptor, coefficients, plan.scales)
+
+
+def _costs(plan: StreamPlan, coefficients: Array, features: Array) -> dict[str, int]:
+    """Bytes of ciphertexts beside samples and for each: those of one sample and of two."""
+    secret, public = keygen(plan.params)
+    model = _model(plan, coefficients, public, layout=plan.layout)
+
+    def bytes_of(samples: int) -> tuple[int, int]:
+        encryptor = SecretEncryptor(
+            secret, plan.stream_length, layout=plan.layout, first_dimension=QUERY_DIMENSION
+        )
+        query: SeededArray = encryptor.encrypt(np.repeat(features, samples, axis=0))
+        answer: Answer = model.answer(query.expand())
+        return len(query.to_bytes()), len(answer.to_bytes())
+
+    costs = {}
+    for name, one, two in zip(("query", "answer"), bytes_of(1), bytes_of(2), strict=True):
+        costs |= {name: max(1, 2 * one - two), f"{name}_sample": max(1, two - one)}
+    return costs
