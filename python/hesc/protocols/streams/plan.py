@@ -11,7 +11,7 @@ import numpy as np
 from hesc._native import WireError
 from hesc._support.inputs import whole
 from hesc.models.conclusions import Concluding
-from hesc.params import Params
+from hesc.params import Params, StreamParams
 from hesc.protocols import wire
 from hesc.protocols.disclosure import TIES, Disclosure, model_kind, secure, units
 from hesc.protocols.message import message_size
@@ -99,9 +99,17 @@ class StreamPlan(Plan, Concluding):
             )
 
     @cached_property
-    def params(self) -> Params:
-        """The parameters of the client's keys."""
-        return Params.preset(self.preset)
+    def params(self) -> StreamParams:
+        """The parameters of the client's keys.
+
+        Raises:
+            WireError: a set whose numbers are no streams.
+
+        """
+        found = Params.preset(self.preset)
+        if not isinstance(found, StreamParams):
+            raise WireError(f"{self.preset} is a set for vectors, and this plan is of streams")
+        return found
 
     @property
     def outputs(self) -> int:

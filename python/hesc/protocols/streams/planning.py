@@ -141,7 +141,7 @@ def _costs(plan: StreamPlan, coefficients: Array, features: Array) -> dict[str, 
         answer: Answer = model.answer(query.expand())
         return len(query.to_bytes()), len(answer.to_bytes())
 
-    costs = {}
+    costs: dict[str, int] = {}
     for name, one, two in zip(("query", "answer"), bytes_of(1), bytes_of(2), strict=True):
         costs |= {name: max(1, 2 * one - two), f"{name}_sample": max(1, two - one)}
     return costs
