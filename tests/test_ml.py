@@ -44,6 +44,7 @@ from hesc.ml import (
 )
 from hesc.models.steps import projection
 from hesc.protocols.measuring import measure
+from hesc.protocols.message import Kind, name_of
 from hesc.protocols.runs import Session
 
 if TYPE_CHECKING:
@@ -261,9 +262,9 @@ def test_stated_errors_are_true(fhe: Any) -> None:
 
 
 def test_servers_keep_the_weights_that_they_were_given() -> None:
-    service = private()._served()
-    weights = service.linear.weights.copy()
-    server = LinearServer(service.plan, weights, service.linear.intercepts)
+    served = private()._served()
+    weights = served.linear.weights.copy()
+    server = LinearServer(served.plan, weights, served.linear.intercepts)
     written = server.to_bytes()
     weights[:] = 0.0
     assert server.to_bytes() == written
@@ -325,24 +326,19 @@ def test_answers_of_other_samples_are_refused() -> None:
     with pytest.raises(hesc.OutOfRangeError, match="samples"):
         client.decrypt(answer, samples=0)
 
-    class Forgetful:
+    class Forgetful(LinearServer):
         """Always of five samples."""
 
-        plan = server.plan
-
         def answer(self, query: bytes) -> bytes:
-            del query
-            return answer
+            five = self.plan.opened(answer, Kind.ANSWER)
+            return five._replace(query=name_of(query)).to_bytes()
 
-        def to_bytes(self) -> bytes:
-            data: bytes = server.to_bytes()
-            return data
-
-    session = Session(client, Forgetful())
+    forgetful = Forgetful.from_bytes(server.to_bytes())
+    session = Session(client, forgetful)
     assert len(session.run(X[:5], clip=False, progress=False).predictions) == 5
     for count in (4, 6):
         with pytest.raises(hesc.WireError, match=f"query of {count}"):
             session.run(X[:count], clip=False, progress=False)
         scores = made.decision_function(X[:count])
         with pytest.raises(hesc.WireError, match=f"query of {count}"):
-            measure(client, Forgetful(), X[:count], scores, made.predict(X[:count]))
+            measure(client, forgetful, X[:count], scores, made.predict(X[:count]))

@@ -500,6 +500,45 @@ def test_pieces_with_something_else_in_any_place(all_of_them: World) -> None:
     assert refused > 80
 
 
+@pytest.mark.parametrize(
+    ("changed", "text"),
+    [
+        (lambda head, own: (head[:-1], *own), "does not begin"),
+        (lambda head, own: (head + b"x", *own), "does not begin"),
+        (lambda head, own: (b"\x02" + head[1:], *own), "party that the plan does not have"),
+        (lambda head, own: (head[:-1] + b"\x04", *own), "row that no table has"),
+        (lambda head, own: (head, own[0]), "number of columns"),
+        (lambda head, own: (head, *own, own[0]), "number of columns"),
+        (lambda head, _: (head,), "number of columns"),
+    ],
+)
+def test_pieces_that_no_party_writes(all_of_them: World, changed: Any, text: str) -> None:
+    """Whole messages of the plan, whose parts are others."""
+    found = all_of_them
+    own, other = found.pieces(X)
+    sent = found.plan.opened(own, Kind.PIECE)
+    forged = sent._replace(parts=changed(sent.parts[0], sent.parts[1:])).to_bytes()
+    with pytest.raises(hesc.WireError, match=text):
+        found.server.answer([forged, other])
+
+
+def test_answers_and_queries_with_other_parts_are_refused(all_of_them: World) -> None:
+    found = all_of_them
+    query = pieces.joined(found.plan, found.pieces(X))
+    answer = found.server.answer(query)
+    assert found.client.decrypt(answer, query=query).scores.shape == (150, 3)
+    with pytest.raises(hesc.WireError, match="to another query"):
+        found.client.decrypt(answer, query=pieces.joined(found.plan, found.pieces(X)))
+    for data, kind, read in (
+        (query, Kind.QUERY, found.server.answer),
+        (answer, Kind.ANSWER, found.client.decrypt),
+    ):
+        sent = found.plan.opened(data, kind)
+        for parts in (sent.parts[1:], (*sent.parts, sent.parts[0])):
+            with pytest.raises(hesc.WireError, match="other parts"):
+                read(sent._replace(parts=parts).to_bytes())
+
+
 def test_columns_that_are_no_fresh_encryption_are_refused(all_of_them: World) -> None:
     """Of another bound, level, length or scale, as they say themselves."""
     found = all_of_them

@@ -185,7 +185,7 @@ def test_a_code_tells_its_record() -> None:
     made = PrivateNeighbours(model()).fit(XT, YT)
     plan = made.plan(XT)
     records = StandardScaler().fit(XT).transform(XT)
-    codes = made._service.codes
+    codes = made._backend.codes
     drawn = plan.coding.projection
     signs = 2.0 * np.unpackbits(codes.view(np.uint8), axis=1, bitorder="little") - 1
     found = signs @ drawn.projections.T
@@ -303,7 +303,7 @@ def test_no_row_is_its_own_neighbour() -> None:
 
 
 def test_what_a_plan_says(private: PrivateNeighbours) -> None:
-    told = " ".join(str(private._service.plan).split())
+    told = " ".join(str(private._backend.plan).split())
     for words in (
         "THE CLIENT CAN COMPUTE EVERY RECORD'S CODE",
         "estimated distance of each to EVERY record",
@@ -461,7 +461,7 @@ def test_other_plans_are_refused(private: PrivateNeighbours, parties: Parties) -
             server.answer(Message(Kind.QUERY, name, samples, (asked,)).to_bytes())
     read = EncryptedCodes.from_bytes(params, client.secret.encrypt_codes(codes[:2]))
     for records, samples, words in ((5, 2, "other records"), (133, 1, "answer is of 2 samples")):
-        data = read.distances(private._service.codes[:records]).to_bytes()
+        data = read.distances(private._backend.codes[:records]).to_bytes()
         lie = Message(Kind.ANSWER, name, samples, (data,), name_of(query)).to_bytes()
         with pytest.raises(hesc.WireError, match=words):
             client.decrypt(lie)
@@ -577,7 +577,7 @@ def test_strange_plans_are_refused_or_are_plans(kind: str) -> None:
 
 
 def test_plans_whose_parts_do_not_go_together(private: PrivateNeighbours) -> None:
-    good = json.loads(private._service.plan.to_bytes())
+    good = json.loads(private._backend.plan.to_bytes())
     for changed, words in (
         ({"metric": "cosine"}, "no centre"),
         ({"neighbours": 133}, "fewer records vote"),
@@ -607,7 +607,7 @@ def test_plans_whose_parts_do_not_go_together(private: PrivateNeighbours) -> Non
 
 def test_projections_that_numpy_draws_otherwise(private: PrivateNeighbours) -> None:
     """Codes would not compare: refused before anything is encrypted."""
-    plan = private._service.plan
+    plan = private._backend.plan
     other = replace(plan, coding=replace(plan.coding, digest="0" * 64))
     with pytest.raises(hesc.ParameterError, match="draws other projections"):
         NeighboursClient(other).encrypt(XV[:1])
@@ -623,7 +623,7 @@ def test_damaged_bytes(private: PrivateNeighbours, parties: Parties) -> None:
     answer = server.answer(query)
     rng = np.random.default_rng(0)
     readers: list[tuple[bytes, Callable[[bytes], Any], int]] = [
-        (private._service.plan.to_bytes(), NeighboursPlan.from_bytes, 300),
+        (private._backend.plan.to_bytes(), NeighboursPlan.from_bytes, 300),
         (server.to_bytes(), NeighboursServer.from_bytes, 300),
         (query, server.answer, 25),
         (answer, client.decrypt, 100),

@@ -78,7 +78,7 @@ def private() -> PrivateMLPClassifier:
     found = digits()
     # A ring of 8192 is enough for what is wished.
     found.plan(XT / 16, ranges=(0, 1), max_error=1.5)
-    assert found._service.plan.ring_degree == 8192
+    assert found._backend.plan.ring_degree == 8192
     return found
 
 
@@ -227,7 +227,7 @@ def test_stated_errors_are_true(activation: str, wish: float | None) -> None:
     plan = private.plan(XT / 16, ranges=(0, 1), max_error=wish)
     rows = XV[: plan.rows] / 16
     run = private.run(rows, clip=True, progress=False)
-    ready = private._service.layers
+    ready = private._backend.layers
     exact = ready.scores(plan.prepared(rows, clip=True).features)
     z = (run.scores - exact) / plan.noise
     assert np.sqrt(np.square(z).mean()) < 1
@@ -246,7 +246,7 @@ def test_simulated_and_executed_runs_agree(private: PrivateMLPClassifier) -> Non
     rows = XV[:70] / 16
     run = private.run(rows, progress=False, clip=True)
     simulated = private.run(rows, fhe="simulate", random_state=0, clip=True)
-    noise = private._service.plan.noise
+    noise = private._backend.plan.noise
     assert np.abs(run.scores - simulated.scores).max() < 8 * noise
     assert run.sizes == simulated.sizes
     again = private.run(rows, fhe="simulate", random_state=0, clip=True)
@@ -294,7 +294,7 @@ def test_samples_beyond_ranges_and_ball(private: PrivateMLPClassifier) -> None:
 
 
 def test_new_samples_are_seldom_refused(private: PrivateMLPClassifier) -> None:
-    plan = private._service.plan
+    plan = private._backend.plan
     assert plan.prepared(XV / 16, clip=True).samples <= 0.01 * len(XV)
 
 
@@ -313,7 +313,7 @@ def test_two_sides_that_share_bytes_alone(private: PrivateMLPClassifier) -> None
     assert (found.predictions == private.predict(rows)).mean() > 0.9
     assert client.probabilities(answer).shape == (len(rows), 10)
     assert plan.sizes(len(rows)) == (len(query.data), len(answer))
-    assert str(plan).splitlines()[0] == str(private._service.plan).splitlines()[0]
+    assert str(plan).splitlines()[0] == str(private._backend.plan).splitlines()[0]
     # A kept key decrypts too; another one does not.
     kept = NetworkClient(plan, secret=client.secret)
     assert np.array_equal(kept.decrypt(answer).scores, found.scores)
@@ -378,13 +378,13 @@ def damage(client: NetworkClient, server: NetworkServer, query: bytes, answer: b
     packed = np.zeros(client.plan.params.slot_count)
     assert client.keys is not None
     longer = client.keys.encrypt(packed).to_bytes()
-    lie = client.plan.opened(query, Kind.QUERY)._replace(parts=(longer,))
+    lying = client.plan.opened(query, Kind.QUERY)._replace(parts=(longer,))
     with pytest.raises(hesc.WireError, match="a ciphertext of this plan has up to"):
-        server.answer(lie.to_bytes())
+        server.answer(lying.to_bytes())
     keys = client.public_keys()
     for bad in (b"", keys[:-1], keys + b"x", keys[:100], keys.replace(b"HESC", b"hesc", 1), 7):
         with pytest.raises((hesc.WireError, hesc.ParameterError)):
-            NetworkServer.from_bytes(server.to_bytes(), keys=bad)  # type: ignore[arg-type]
+            NetworkServer.from_bytes(server.to_bytes(), keys=bad)
 
 
 STRANGE: list[Any] = [None, True, -1, 0, 2**70, 1e308, "", "x", "AAAA", [], {}, [[]], {"a": 1}]
@@ -425,9 +425,9 @@ def test_documents_with_something_else_in_any_place(
 
 def test_an_answer_that_errs_more_than_the_plan_is_refused(private: PrivateMLPClassifier) -> None:
     """By what it says of itself: both sides have a plan that states a hundredth of the noise."""
-    plan = replace(private._service.plan, noise=private._service.plan.noise / 100)
+    plan = replace(private._backend.plan, noise=private._backend.plan.noise / 100)
     client = NetworkClient(plan)
-    server = NetworkServer(plan, private._service.layers.layers, keys=client.public_keys())
+    server = NetworkServer(plan, private._backend.layers.layers, keys=client.public_keys())
     query = client.encrypt(XV[:2] / 16, clip=True).data
     with pytest.raises(hesc.WireError, match="another computation"):
         client.decrypt(server.answer(query))
@@ -435,9 +435,9 @@ def test_an_answer_that_errs_more_than_the_plan_is_refused(private: PrivateMLPCl
 
 def test_scores_that_no_sample_has_are_refused(private: PrivateMLPClassifier) -> None:
     """A server with other weights, under a plan whose noise has room for what they err."""
-    plan = replace(private._service.plan, noise=private._service.plan.noise * 1e3)
+    plan = replace(private._backend.plan, noise=private._backend.plan.noise * 1e3)
     client = NetworkClient(plan)
-    *layers, last = private._service.layers.layers
+    *layers, last = private._backend.layers.layers
     loud = replace(last, intercepts=last.intercepts + 3)
     server = NetworkServer(plan, (*layers, loud), keys=client.public_keys())
     query = client.encrypt(XV[:20] / 16, clip=True).data
@@ -465,7 +465,7 @@ def test_a_deployment_of_a_network(private: PrivateMLPClassifier, tmp_path: Path
     rows = XV[:5] / 16
     found = client.decrypt(server.answer(client.encrypt(rows, clip=True).data))
     assert (
-        np.abs(found.scores - private.decision_function(rows)).max() < private._service.plan.worst
+        np.abs(found.scores - private.decision_function(rows)).max() < private._backend.plan.worst
     )
     client.secret.save(tmp_path / "key")
     kept = opened.client.client(secret=opened.client.load_secret(tmp_path / "key"))

@@ -33,6 +33,7 @@ from hesc.ml import (
     PrivateClassifier,
     PrivateRegressor,
 )
+from hesc.protocols.message import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,6 +58,12 @@ def test_parties_apart(tmp_path: Any) -> None:
     assert np.array_equal(found.predictions, made.predict(X[:70]))
     assert np.abs(found.scores - made.decision_function(X[:70])).max() < 7 * found.error
     assert client.probabilities(answer).shape == (70, 3)
+    with pytest.raises(hesc.WireError, match="to another query"):
+        client.decrypt(answer, query=client.encrypt(X[:70]).data)
+    for samples in (69, 71):
+        parts = plan.opened(answer, Kind.ANSWER)._replace(samples=samples)
+        with pytest.raises(hesc.WireError, match="the answer is of 70 samples"):
+            client.decrypt(parts.to_bytes())
     client.secret.save(tmp_path / "key")
     kept = hesc.LeveledSecretKey.load(plan.ring.params, tmp_path / "key")
     later = LinearClient(plan, secret=kept)

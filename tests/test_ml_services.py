@@ -52,7 +52,7 @@ from hesc.models.given import GivenClassifier
 from hesc.models.transforms import Affine
 from hesc.models.trees import TreeEnsemble
 from hesc.planner.roles import DISCLOSURES, SETTINGS
-from hesc.protocols import services
+from hesc.protocols import backend
 from hesc.protocols.classes.planning import held_out
 from hesc.protocols.measuring import SAMPLE
 
@@ -90,8 +90,8 @@ OF_CODES = {"bits", "random_state"}
 
 
 def test_settings_and_disclosures_are_those_of_the_planner() -> None:
-    assert set(services._SETTINGS) == set(SETTINGS)
-    assert set(services._DISCLOSURES) == set(DISCLOSURES)
+    assert set(backend._SETTINGS) == set(SETTINGS)
+    assert set(backend._DISCLOSURES) == set(DISCLOSURES)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -106,7 +106,7 @@ def test_every_pair_is_served_or_refused(kind: str, estimators: dict[str, Any]) 
         ("outsourced", "scores"): sums,
         ("many_parties", "scores"): sums | {"parties": {"p": [0, 1], "q": [2, 3]}},
     }
-    served = set(private._services)
+    served = set(private._backends)
     assert ("client_server", "distances" if kind == "neighbours" else "scores") in served
     for setting, disclose in itertools.product(SETTINGS, DISCLOSURES):
         if (setting, disclose) in served:
@@ -125,7 +125,7 @@ def test_every_pair_is_served_or_refused(kind: str, estimators: dict[str, Any]) 
 def test_a_misspelt_pair_lists_what_is_served_here(kind: str, estimators: dict[str, Any]) -> None:
     """And nothing that the same estimator would refuse next."""
     private = estimators[kind]
-    settings = {setting for setting, _ in private._services}
+    settings = {setting for setting, _ in private._backends}
     for wrong in ("nothing", None, ["client_server"]):
         with pytest.raises(hesc.ParameterError, match=r"^(there is no )?setting") as caught:
             private.plan(X, setting=wrong)
@@ -133,7 +133,7 @@ def test_a_misspelt_pair_lists_what_is_served_here(kind: str, estimators: dict[s
         for setting in settings:
             with pytest.raises(hesc.ParameterError, match=r"^(there is no )?disclose") as caught:
                 private.plan(X, setting=setting, disclose=wrong)
-            learned = {learns for at, learns in private._services if at == setting}
+            learned = {learns for at, learns in private._backends if at == setting}
             assert _listed(caught.value) == learned
 
 
@@ -150,17 +150,17 @@ def test_no_wish_is_passed_over(kind: str, estimators: dict[str, Any]) -> None:
     private = estimators[kind]
     apart = {"X", "setting", "disclose", "names", "table"}
     wishes = set(inspect.signature(private.plan).parameters) - apart
-    assert wishes <= set(services.WISHES)
+    assert wishes <= set(backend.OPTIONS)
     if kind == "neighbours":
         assert wishes >= OF_CODES
     elif kind not in NETWORKS:
-        assert wishes == set(services.WISHES) - OF_CODES
-    for setting, disclose in private._services:
-        service = services.chosen(private._services, setting, disclose, {})
-        assert service.takes <= set(services.WISHES)
-        for wish in wishes - service.takes:
+        assert wishes == set(backend.OPTIONS) - OF_CODES
+    for setting, disclose in private._backends:
+        served = backend.backend_for(private._backends, setting, disclose, {})
+        assert served.takes <= set(backend.OPTIONS)
+        for wish in wishes - served.takes:
             value: Any = True if wish == "hidden" else 1
-            with pytest.raises(hesc.ParameterError, match=f"^{wish}= is no wish of .+: .+"):
+            with pytest.raises(hesc.ParameterError, match=f"^{wish}= is no option of .+: .+"):
                 private.plan(X, setting=setting, disclose=disclose, **{wish: value})
 
 
@@ -461,8 +461,8 @@ def test_files_between_two_sides(engine: str, tmp_path: Path) -> None:
 def test_reports_of_classes_have_no_errors(tree: PrivateClassifier, tmp_path: Path) -> None:
     """Agreement as measured, no bars of errors that are not there, one query at most."""
     page = (tree.save(tmp_path / "d") / "report.html").read_text()
-    service = tree._served()
-    most = min(SAMPLE, len(X), service.plan.rows)
+    served = tree._served()
+    most = min(SAMPLE, len(X), served.plan.rows)
     assert f"Measured on {most} rows" in page
     assert f"({most} of {most})" in page
     assert "Errors against the truth" not in page
@@ -511,4 +511,4 @@ def test_documents_name_every_setting_that_is_served() -> None:
     table = text.split("## Settings")[1].split("\n## ")[0]
     named = set(re.findall(r'^\| `"(\w+)"`[^|]*\| `"(\w+)"`', table, re.MULTILINE))
     kinds = (PrivateClassifier, PrivateMLPClassifier, PrivateNeighbours)
-    assert named == {pair for kind in kinds for pair in kind._services}
+    assert named == {pair for kind in kinds for pair in kind._backends}

@@ -101,7 +101,7 @@ def test_no_reader_takes_such_ranges(
 
     given = json.loads(private.plan(X, **SETTINGS[name]).to_bytes())
     for field, end in zip(("low", "high"), ends, strict=True):
-        given[field] = documents.packed(np.full(4, end))
+        given["ranges"][field] = documents.packed(np.full(4, end))
     with pytest.raises(WireError, match="range"):
         registry.read_plan(json.dumps(given).encode())
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _DIGITS: Final = 18
 _OPTIONS: Final = {"preset": "params"}
-"""Wishes whose option is named otherwise."""
+"""Options of plans whose option is named otherwise."""
 ROWS: Final = 4096
 """Rows read at a time."""
 
@@ -150,7 +150,7 @@ def compile_model(
                 f"{ranges_from} has two rows, least and greatest values, and the columns of {data}"
             )
         limits = (pair[0], pair[1])
-    wishes: dict[str, Any] = {
+    options: dict[str, Any] = {
         "setting": None if setting == "client_server" else setting,
         "disclose": None if disclose == "scores" else disclose,
         "max_error": max_error,
@@ -169,17 +169,17 @@ def compile_model(
         "preset": preset,
         "stream_length": stream_length,
     }
-    # What was not asked for is not handed on: not every model knows every wish.
-    wishes = {
-        name: value for name, value in wishes.items() if not (value is None or value is False)
+    # What was not asked for is not handed on: not every model knows every option.
+    options = {
+        name: value for name, value in options.items() if not (value is None or value is False)
     }
-    unknown = sorted(set(wishes) - set(signature(private.plan).parameters))
+    unknown = sorted(set(options) - set(signature(private.plan).parameters))
     if unknown:
-        options = ", ".join(f"--{_OPTIONS.get(name, name).replace('_', '-')}" for name in unknown)
-        raise ParameterError(f"{options}: this model is a network, whose plans take none of that")
+        named = ", ".join(f"--{_OPTIONS.get(name, name).replace('_', '-')}" for name in unknown)
+        raise ParameterError(f"{named}: this model is a network, whose plans take none of that")
     if not hasattr(private, "feature_names_in_"):
-        wishes["names"] = names
-    plan = private.plan(rows, **wishes)
+        options["names"] = names
+    plan = private.plan(rows, **options)
     try:
         private.save(out, sample=sample, commands=[shlex.join(["hesc", *sys.argv[1:]])])
     except ImportError as error:

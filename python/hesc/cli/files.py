@@ -134,7 +134,7 @@ def opened_client(
 
     if keys is not None and not plan.encrypts_publicly:
         raise ParameterError(
-            "a client of this plan encrypts under its secret key alone: leave out --keys"
+            "a client of this plan encrypts under its secret key alone: leave out keys, or --keys"
         )
     given = None if keys is None else read_whole(keys, KEYS_BYTES, "a file of public keys")
     words = read_passphrase(passphrase_file)

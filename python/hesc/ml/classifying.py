@@ -84,9 +84,9 @@ class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
             rows = self._rows(X)
             clear: NDArray[np.float64] = on_copies(self.estimator_.predict_proba, rows)
             return clear
-        service = self._served()
-        service.check_scores()
-        found: NDArray[np.float64] = service.plan.probabilities(
+        backend = self._served()
+        backend.check_scores()
+        found: NDArray[np.float64] = backend.plan.probabilities(
             self.run(X, fhe=fhe, **options).scores
         )
         return found

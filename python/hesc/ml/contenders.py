@@ -19,58 +19,58 @@ from hesc.protocols.neighbours.backend import NeighboursBackend
 
 if TYPE_CHECKING:
     from hesc.planner import Decision
-    from hesc.protocols.services import Service
+    from hesc.protocols.backend import Backend
 
 
-def contenders(service: Service, *, samples: int, objective: str, bandwidth: float) -> Decision:
+def contenders(backend: Backend, *, samples: int, objective: str, bandwidth: float) -> Decision:
     """The table of ways to compute the same; see `Serving.contenders`.
 
     Raises:
         ParameterError: other ways are not compared with this one.
 
     """
-    service.check_compared()
-    wishes: dict[str, Any] = {"samples": samples, "objective": objective, "bandwidth": bandwidth}
-    if isinstance(service, LinearBackend):
-        return decide(_scores(service, wishes))
-    if isinstance(service, ClassBackend) and isinstance(service.form, Linear):
-        return decide(_classes(service, service.form, wishes))
-    if isinstance(service, NeighboursBackend):
-        return decide(Task(Distances(service.codes), disclose="distances", **wishes))
-    raise TypeError(f"{type(service).__name__} is compared by no task of the planner")
+    backend.check_compared()
+    options: dict[str, Any] = {"samples": samples, "objective": objective, "bandwidth": bandwidth}
+    if isinstance(backend, LinearBackend):
+        return decide(_scores(backend, options))
+    if isinstance(backend, ClassBackend) and isinstance(backend.form, Linear):
+        return decide(_classes(backend, backend.form, options))
+    if isinstance(backend, NeighboursBackend):
+        return decide(Task(Distances(backend.codes), disclose="distances", **options))
+    raise TypeError(f"{type(backend).__name__} is compared by no task of the planner")
 
 
-def table(service: Service) -> str:
+def table(backend: Backend) -> str:
     """The contenders for so many samples as were planned for, or why there are none."""
     try:
-        found = contenders(service, samples=service.batch, objective="latency", bandwidth=1e7)
+        found = contenders(backend, samples=backend.batch, objective="latency", bandwidth=1e7)
     except HescError as error:
         return f"no contenders: {error}"
     return str(found)
 
 
-def _scores(service: LinearBackend, wishes: dict[str, Any]) -> Task:
-    low, high = service.plan.ring.ranges
-    weights, intercepts = service.linear.weights, service.linear.intercepts
+def _scores(backend: LinearBackend, options: dict[str, Any]) -> Task:
+    low, high = backend.plan.ring.ranges
+    weights, intercepts = backend.linear.weights, backend.linear.intercepts
     return Task(
         Scores(weights, intercepts, low=low, high=high),
-        max_error=service.plan.error,
-        **wishes,
-        **service.roles(),
+        max_error=backend.plan.error,
+        **options,
+        **backend.roles(),
     )
 
 
-def _classes(service: ClassBackend, form: Linear, wishes: dict[str, Any]) -> Task:
+def _classes(backend: ClassBackend, form: Linear, options: dict[str, Any]) -> Task:
     """The task of a plan of classes: as many rows may change their class as it changes."""
-    plan = service.plan
+    plan = backend.plan
     low, high = plan.ranges
-    rows = np.clip(transforms.transformed(plan.steps, service.rows), low, high)
+    rows = np.clip(transforms.transformed(plan.steps, backend.rows), low, high)
     problem = Classes(form.weights, form.intercepts, low=low, high=high, rows=rows)
-    found = classify(service.model, plan.quantised(rows))
+    found = classify(backend.model, plan.quantised(rows))
     changed = int((found != problem.exact(rows)).sum())
     return Task(
         problem,
         disclose="class",
         max_error=shares.most(changed, len(rows), tried=MODELS),
-        **wishes,
+        **options,
     )

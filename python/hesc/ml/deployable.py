@@ -68,36 +68,36 @@ class Deployable:
         check_new({"path": Path(path)})
         whole(sample, "sample", 0)
         private: Any = self
-        service = private._served()  # noqa: SLF001 - of the same object
-        check_names(X, service.plan.names)
-        client, server = service.parties()
-        measured = self._measured(service, client, server, X, sample)
-        sides = service.sides(server)
+        backend = private._served()  # noqa: SLF001 - of the same object
+        check_names(X, backend.plan.names)
+        client, server = backend.parties()
+        measured = self._measured(backend, client, server, X, sample)
+        sides = backend.sides(server)
         files = {f"{side}/{file}": data for side in sides for file, data in sides[side].items()}
         page = report.page(
-            service.plan,
+            backend.plan,
             measured,
             name=Path(path).name,
             files=files,
             own=X is None,
             commands=commands,
         )
-        return deployment.write(path, service.plan, sides, page)
+        return deployment.write(path, backend.plan, sides, page)
 
     def _measured(
-        self, service: Any, client: Any, server: Any, X: ArrayLike | None, sample: int
+        self, backend: Any, client: Any, server: Any, X: ArrayLike | None, sample: int
     ) -> Measured | None:
-        rows: NDArray[np.float64] = service.sample if X is None else self._rows(X)
-        most = service.most_measured(server)
+        rows: NDArray[np.float64] = backend.sample if X is None else self._rows(X)
+        most = backend.most_measured(server)
         sample = sample if most is None else min(sample, most)
         if not len(rows) or not sample:
             return None
         rows = spread_out(rows, sample)
         scores, predictions = self._truth(rows)
-        scores = np.asarray(service.truth(rows, scores))
+        scores = np.asarray(backend.truth(rows, scores))
         if len(scores) != len(rows):
             raise ParameterError("the model gives another number of scores than samples")
-        found: Measured | None = service.measured(client, server, rows, scores, predictions)
+        found: Measured | None = backend.measured(client, server, rows, scores, predictions)
         return found
 
     def _truth(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[Any]]:

@@ -18,7 +18,7 @@ from hesc.models.samples import on_copies, quietly
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.protocols.services import Table
+    from hesc.protocols.backend import Table
 
 
 class PrivateClassifier(Classifying):
@@ -39,8 +39,8 @@ class PrivateClassifier(Classifying):
     """
 
     _finals = extraction.CLASSIFIERS
-    _services: ClassVar[Table] = {
-        **Private._services,  # noqa: SLF001 - of what this is a kind of
+    _backends: ClassVar[Table] = {
+        **Private._backends,  # noqa: SLF001 - of what this is a kind of
         ("client_server", "class"): "hesc.protocols.classes.backend:ClassBackend",
     }
 

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.protocols.services import Table
+    from hesc.protocols.backend import Table
 
 
 class _PrivateNetwork(Private):
     """What classifiers and regressors share."""
 
-    _services: ClassVar[Table] = {
+    _backends: ClassVar[Table] = {
         ("client_server", "scores"): "hesc.protocols.networks.backend:NetworkBackend",
     }
 
@@ -36,7 +36,7 @@ class _PrivateNetwork(Private):
     def _clear_scores(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         return extraction.described(self.estimator_, names=[]).scores(rows)
 
-    def plan(  # type: ignore[override]  # networks have fewer wishes
+    def plan(  # type: ignore[override]  # networks have fewer options
         self,
         X: ArrayLike,
         *,
@@ -70,8 +70,8 @@ class _PrivateNetwork(Private):
                 prints it where Python is interactive or standard output is a terminal.
 
         Raises:
-            ParameterError: a wish that this cannot keep, with the reason and what would do.
-            NoiseBudgetError: an error that no set reaches; without a wish, polynomials under
+            ParameterError: an option that this cannot keep, with the reason and what would do.
+            NoiseBudgetError: an error that no set reaches; without that option, polynomials under
                 which more than one class in ten, or a tenth of the variance, would be another.
 
         """

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from hesc.ml.serving import Mode
+    from hesc.protocols.backend import Table
     from hesc.protocols.neighbours.plan import NeighboursPlan
     from hesc.protocols.neighbours.runs import NeighboursRun
-    from hesc.protocols.services import Table
 
 
 class PrivateNeighbours(Classifying):
@@ -44,7 +44,7 @@ class PrivateNeighbours(Classifying):
     """
 
     _finals = NEIGHBORS
-    _services: ClassVar[Table] = {
+    _backends: ClassVar[Table] = {
         ("client_server", "distances"): "hesc.protocols.neighbours.backend:NeighboursBackend"
     }
 
@@ -84,7 +84,7 @@ class PrivateNeighbours(Classifying):
                 interactive or standard output is a terminal.
 
         Raises:
-            ParameterError: a wish that this cannot keep, with the reason and what would do.
+            ParameterError: an option that this cannot keep, with the reason and what would do.
             OutOfRangeError: where cosines count, a record of zeros.
 
         Cost: codes of the records, and distances of a thousand rows to all of them, in the clear.

@@ -14,7 +14,8 @@ from hesc._support import documents
 from hesc._support.callers import callers_level, usual_floats
 from hesc.ml.deployable import Deployable
 from hesc.models.samples import check_names
-from hesc.protocols import labels, services
+from hesc.protocols import labels
+from hesc.protocols.backend import PlanRequest, backend_for, options_given
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
     from hesc.models.additive import Wish
     from hesc.planner import Decision
+    from hesc.protocols.backend import Backend, Table
     from hesc.protocols.runs import Run
-    from hesc.protocols.services import Service, Table
 
 NOT_FITTED: Final = (
     "this %(name)s is not fitted: call fit, or make it by %(name)s.from_fitted(estimator) of an "
@@ -40,7 +41,7 @@ class ClippedWarning(UserWarning):
 class Serving(Deployable):
     """Plans a fitted model and plays both parties. A class that has it is an estimator."""
 
-    _services: ClassVar[Table] = {
+    _backends: ClassVar[Table] = {
         ("client_server", "scores"): "hesc.protocols.linear.backend:LinearBackend",
         ("outsourced", "scores"): "hesc.protocols.outsourced.backend:OutsourcedBackend",
         ("many_parties", "scores"): "hesc.protocols.owners.backend:OwnersBackend",
@@ -50,7 +51,7 @@ class Serving(Deployable):
     if TYPE_CHECKING:
         estimator_: Any
         n_features_in_: int
-        _service: Any
+        _backend: Any
 
         def _rows(self, X: ArrayLike) -> NDArray[np.float64]: ...
         def _clear_scores(self, rows: NDArray[np.float64]) -> NDArray[np.float64]: ...
@@ -140,7 +141,7 @@ class Serving(Deployable):
             of classes alone a `hesc.protocols.classes.plan.ClassPlan`.
 
         Raises:
-            ParameterError: a wish that this cannot keep, with the reason and what would do.
+            ParameterError: an option that this cannot keep, with the reason and what would do.
             NoiseBudgetError: an error that no set reaches.
             CircuitError: a model whose comparisons no set has room for.
 
@@ -175,11 +176,11 @@ class Serving(Deployable):
         names: Sequence[str],
         *,
         table: bool | None,
-        **wishes: Any,
+        **options: Any,
     ) -> Any:
-        """Plans by what serves these wishes."""
-        given = services.given(wishes)
-        service = services.chosen(self._services, setting, disclose, given)
+        """Plans by what serves these options."""
+        given = options_given(options)
+        backend = backend_for(self._backends, setting, disclose, given)
         rows = self._rows(X)
         named = self._named(names)
         # Names that are given here: scikit-learn does not know them, and ranges are by column.
@@ -191,13 +192,13 @@ class Serving(Deployable):
             raise ParameterError("a model of one class needs no scores, encrypted or not")
         # Whoever serves the model, its client is told the classes.
         labels.described_or_none(classes)
-        asked = services.Asked(self.estimator_, rows, clear, named, classes, given)
-        self._service = service.make(asked)
+        request = PlanRequest(self.estimator_, rows, clear, named, classes, given)
+        self._backend = backend.make(request)
         if table or (table is None and _somebody_looks()):
             from hesc.ml import contenders
 
-            print(contenders.table(self._service))
-        return self._service.plan
+            print(contenders.table(self._backend))
+        return self._backend.plan
 
     def _named(self, names: Sequence[str]) -> list[str]:
         """Names of features: the model's, or those given where it has none."""
@@ -211,18 +212,18 @@ class Serving(Deployable):
 
     @usual_floats
     def _served(self) -> Any:
-        """What serves the model as it is now: a `Service`, of the plan's own way."""
+        """What serves the model as it is now: a `Backend`, of the plan's protocol."""
         check_is_fitted(self, "estimator_", msg=NOT_FITTED)
-        service: Service | None = self.__dict__.get("_service")
-        if service is None:
+        backend: Backend | None = self.__dict__.get("_backend")
+        if backend is None:
             raise ParameterError(
                 "there is no plan, or the model was fitted again since, or unpickled: "
                 "plan(X_train) makes one"
             )
-        named = all(service.has_classes(of) for of in (self, self.estimator_))
-        if not named or not service.is_of(self.estimator_):
+        named = all(backend.has_classes(of) for of in (self, self.estimator_))
+        if not named or not backend.is_of(self.estimator_):
             raise ParameterError("the model has changed since it was planned; plan it again")
-        return service
+        return backend
 
     @usual_floats
     def client(self) -> Any:
@@ -291,16 +292,16 @@ class Serving(Deployable):
         """
         if fhe not in ("simulate", "execute"):
             raise ParameterError(f"fhe={fhe!r} is not simulate or execute; predict has clear too")
-        service = self._served()
+        backend = self._served()
         rows = self._rows(X)
         # Names that were given to the plan alone: scikit-learn does not know them.
-        check_names(X, service.plan.names)
+        check_names(X, backend.plan.names)
         if fhe == "simulate":
-            found: Run = service.simulated(
+            found: Run = backend.simulated(
                 rows, clip=clip, random_state=random_state, progress=progress
             )
         else:
-            found = service.executed(rows, clip=clip, progress=progress)
+            found = backend.executed(rows, clip=clip, progress=progress)
         if found.clipped:
             warnings.warn(
                 f"{found.clipped} values in {found.clipped_samples} of {len(rows)} samples were "
@@ -331,8 +332,8 @@ class Serving(Deployable):
         """
         from hesc.ml.contenders import contenders
 
-        service = self._served()
-        return contenders(service, samples=samples, objective=objective, bandwidth=bandwidth)
+        backend = self._served()
+        return contenders(backend, samples=samples, objective=objective, bandwidth=bandwidth)
 
 
 def _somebody_looks() -> bool:

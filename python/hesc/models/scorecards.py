@@ -142,14 +142,14 @@ def _share(min_fidelity: float | None) -> float:
     return float(least)
 
 
-def refuse_wishes(**wishes: object) -> None:
-    """Refuses wishes about bins for a model that has none.
+def refuse_options(**options: object) -> None:
+    """Refuses options about bins for a model that has none.
 
     Raises:
         ParameterError: naming them.
 
     """
-    given = [name for name, value in wishes.items() if value is not None]
+    given = [name for name, value in options.items() if value is not None]
     if given:
         raise ParameterError(
             f"{', '.join(given)}: for models of trees; this one is computed as it is, without"

@@ -11,11 +11,11 @@ from hesc.models import extraction
 from hesc.models.extraction import Linear
 from hesc.models.known import Known
 from hesc.models.samples import on_copies, spread_out
+from hesc.protocols.backend import Backend, PlanRequest
 from hesc.protocols.classes import planning
 from hesc.protocols.classes.models import classify
 from hesc.protocols.classes.server import ClassServer
 from hesc.protocols.runs import Run
-from hesc.protocols.services import Asked, Service
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _WHOLE = "trees are compared as they are, on features of feature_bits= bits; leave it out"
 
 
-class ClassBackend(Service):
+class ClassBackend(Backend):
     """A model in whole numbers at the server, classes for the client."""
 
     takes: ClassVar[frozenset[str]] = frozenset(
@@ -50,33 +50,33 @@ class ClassBackend(Service):
     has_scores: ClassVar[bool] = False
 
     def __init__(
-        self, plan: ClassPlan, asked: Asked, model: Scores, form: Linear | TreeEnsemble
+        self, plan: ClassPlan, request: PlanRequest, model: Scores, form: Linear | TreeEnsemble
     ) -> None:
-        super().__init__(plan, asked)
+        super().__init__(plan, request)
         self.model = model
         """What the server computes."""
-        self._known = Known(asked.estimator, asked.rows, asked.clear)
+        self._known = Known(request.estimator, request.rows, request.clear)
         self.form = form
         """The model before it was quantised."""
-        self.rows = asked.rows[spread_out(len(asked.rows))]
+        self.rows = request.rows[spread_out(len(request.rows))]
         """Samples that contenders are compared on, before all transforms."""
 
     @classmethod
-    def make(cls, asked: Asked) -> ClassBackend:
+    def make(cls, request: PlanRequest) -> ClassBackend:
         """Plans comparisons: see `hesc.protocols.classes.planning.make`."""
-        steps, form = extraction.form_of(asked.estimator)
-        wishes = {name: wish for name, wish in asked.wishes.items() if name != "ranges"}
+        steps, form = extraction.form_of(request.estimator)
+        options = {name: option for name, option in request.options.items() if name != "ranges"}
         plan, model = planning.make(
             form,
-            asked.rows,
-            _places(asked),
+            request.rows,
+            _places(request),
             steps=steps,
-            names=asked.names,
-            classes=np.asarray(asked.classes),
-            ranges=asked.wishes.get("ranges"),
-            wishes=planning.Wishes(**wishes),
+            names=request.names,
+            classes=np.asarray(request.classes),
+            ranges=request.options.get("ranges"),
+            options=planning.Options(**options),
         )
-        return cls(plan, asked, model, form)
+        return cls(plan, request, model, form)
 
     def is_of(self, estimator: Any) -> bool:
         """Whether a fitted model is the one that was planned."""
@@ -115,12 +115,12 @@ class ClassBackend(Service):
         return most
 
 
-def _places(asked: Asked) -> NDArray[np.int64]:
+def _places(request: PlanRequest) -> NDArray[np.int64]:
     """The place of each row's class by the fitted model."""
-    predicted = np.asarray(on_copies(asked.estimator.predict, asked.rows))
-    if predicted.ndim != 1 or asked.classes is None:
+    predicted = np.asarray(on_copies(request.estimator.predict, request.rows))
+    if predicted.ndim != 1 or request.classes is None:
         raise ParameterError(
             "a class alone is one label to a sample; this model gives several: fit one for each"
         )
-    places = {label: place for place, label in enumerate(asked.classes.tolist())}
+    places = {label: place for place, label in enumerate(request.classes.tolist())}
     return np.array([places[label] for label in predicted.tolist()])

@@ -13,13 +13,14 @@ from hesc._support.inputs import one_name, real_array, whole
 from hesc.integers import ENGINES
 from hesc.models import transforms
 from hesc.models.extraction import Linear
+from hesc.models.samples import spread_out
 from hesc.protocols.classes import sizes
 from hesc.protocols.classes.circuits import BLOCK, EVALUATION, Words, cheapest
 from hesc.protocols.classes.models import BITS, index_kind
 from hesc.protocols.classes.plan import ClassPlan, Counted
 from hesc.protocols.classes.quantisation import fewest_bits, linear
 from hesc.protocols.classes.trees import trees
-from hesc.protocols.linear.planning import ranges_of, spread_out
+from hesc.protocols.linear.planning import ranges_of
 from hesc.protocols.message import message_size
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ _BANDWIDTH: Final = 12.5e6
 """Bytes a second that time is weighed with: 100 Mbit/s."""
 
 
-class Wishes(NamedTuple):
+class Options(NamedTuple):
     """What is asked of a plan for classes."""
 
     min_agreement: float = 0.99
@@ -64,7 +65,7 @@ def make(
     names: list[str],
     classes: NDArray[Any],
     ranges: tuple[ArrayLike, ArrayLike] | None,
-    wishes: Wishes,
+    options: Options,
 ) -> tuple[ClassPlan, Scores]:
     """The plan, and the model for the server.
 
@@ -77,21 +78,21 @@ def make(
         classes: all of them.
         ranges: the least and greatest values of features after the transforms; None for those in
             `x`.
-        wishes: agreement, bits, engine and samples of a query.
+        options: agreement, bits, engine and samples of a query.
 
     Raises:
-        ParameterError: wishes that cannot be.
+        ParameterError: options that cannot be.
         CircuitError: no set has room for the circuit.
 
     """
-    agreement = real_array(wishes.min_agreement, "min_agreement")
-    if agreement.shape or isinstance(wishes.min_agreement, bool) or not 0 <= agreement <= 1:
+    agreement = real_array(options.min_agreement, "min_agreement")
+    if agreement.shape or isinstance(options.min_agreement, bool) or not 0 <= agreement <= 1:
         raise ParameterError("min_agreement is a share of rows, from 0 to 1")
-    bits = wishes.feature_bits
+    bits = options.feature_bits
     bits = None if bits is None else whole(bits, "feature_bits", 1, BITS)
-    batch = whole(wishes.batch, "batch", 1, 1 << 16)
-    if wishes.engine is not None:
-        one_name(wishes.engine, "engine", tuple(ENGINES))
+    batch = whole(options.batch, "batch", 1, 1 << 16)
+    if options.engine is not None:
+        one_name(options.engine, "engine", tuple(ENGINES))
     features = transforms.transformed(steps, x)
     low, high = ranges_of(features, ranges, computed=bool(steps))
     places = spread_out(len(features))
@@ -111,7 +112,7 @@ def make(
         held=held,
     )
     words = Words(features.shape[1], found.bits)
-    engine, circuit = _chosen(found.model, words, wishes.engine, batch)
+    engine, circuit = _chosen(found.model, words, options.engine, batch)
     row = circuit.chosen
     rows = _rows(engine, batch, row.slots)
     up, down = _costs(circuit, words, rows, len(classes))

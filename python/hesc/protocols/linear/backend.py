@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from hesc._native import ParameterError
 from hesc.models import extraction, scorecards, transforms
 from hesc.models.known import Known
+from hesc.protocols.backend import Backend, PlanRequest, check_concluded
 from hesc.protocols.ledger import Count
 from hesc.protocols.linear import planning
 from hesc.protocols.linear.plan import LinearPlan
 from hesc.protocols.linear.runs import simulate
 from hesc.protocols.linear.server import LinearServer
-from hesc.protocols.services import Asked, Service, check_concluded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 
-class LinearBackend(Service):
+class LinearBackend(Backend):
     """Weights at the server, scores for the client."""
 
     takes: ClassVar[frozenset[str]] = frozenset(
@@ -39,33 +39,33 @@ class LinearBackend(Service):
 
     _kind: ClassVar[type[LinearPlan]] = LinearPlan
 
-    def __init__(self, plan: Any, asked: Asked, linear: Linear) -> None:
-        super().__init__(plan, asked)
+    def __init__(self, plan: Any, request: PlanRequest, linear: Linear) -> None:
+        super().__init__(plan, request)
         self.linear = linear
         """Transforms and weights."""
-        self._known = Known(asked.estimator, asked.rows, asked.clear)
+        self._known = Known(request.estimator, request.rows, request.clear)
 
     @classmethod
-    def make(cls, asked: Asked) -> LinearBackend:
+    def make(cls, request: PlanRequest) -> LinearBackend:
         """Plans weights: see `hesc.protocols.linear.planning.make`."""
-        wishes = asked.wishes
-        linear, fidelity = form_of(asked)
+        options = request.options
+        linear, fidelity = form_of(request)
         plan = planning.make(
             linear,
-            asked.rows,
-            asked.clear,
-            names=asked.names,
-            classes=asked.classes,
-            max_error=wishes.get("max_error"),
-            hidden=wishes.get("hidden", False),
-            answers=wishes.get("answers"),
-            ranges=wishes.get("ranges"),
-            under=cls._under(wishes),
+            request.rows,
+            request.clear,
+            names=request.names,
+            classes=request.classes,
+            max_error=options.get("max_error"),
+            hidden=options.get("hidden", False),
+            answers=options.get("answers"),
+            ranges=options.get("ranges"),
+            under=cls._under(options),
             kind=cls._kind,
             fidelity=fidelity,
         )
-        check_concluded(plan, asked)
-        return cls(plan, asked, linear)
+        check_concluded(plan, request)
+        return cls(plan, request, linear)
 
     @classmethod
     def _under(cls, _wishes: dict[str, Any]) -> str | None:
@@ -128,7 +128,7 @@ class LinearBackend(Service):
         return {}
 
 
-def form_of(asked: Asked) -> tuple[Linear, Fidelity | None]:
+def form_of(request: PlanRequest) -> tuple[Linear, Fidelity | None]:
     """Transforms and weights, and how near they come to what was fitted if they are not it.
 
     Raises:
@@ -136,8 +136,8 @@ def form_of(asked: Asked) -> tuple[Linear, Fidelity | None]:
 
     """
     names = ("bins", "refit", "min_fidelity")
-    wishes: dict[str, Any] = {name: asked.wishes.get(name) for name in names}
-    if extraction.has_trees(extraction.parts_of(asked.estimator)[-1]):
-        return scorecards.of(asked.estimator, asked.rows, asked.clear, **wishes)
-    scorecards.refuse_wishes(**wishes)
-    return extraction.linear_form(asked.estimator), None
+    options: dict[str, Any] = {name: request.options.get(name) for name in names}
+    if extraction.has_trees(extraction.parts_of(request.estimator)[-1]):
+        return scorecards.of(request.estimator, request.rows, request.clear, **options)
+    scorecards.refuse_options(**options)
+    return extraction.linear_form(request.estimator), None

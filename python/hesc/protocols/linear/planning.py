@@ -73,7 +73,7 @@ def make(
         fidelity: how near the linear form comes to the scores, if it does not give them.
 
     Raises:
-        ParameterError: forms that disagree, wishes that cannot be.
+        ParameterError: forms that disagree, options that cannot be.
         NoiseBudgetError: no set reaches this error.
 
     """
@@ -146,7 +146,7 @@ def grounds(
         fidelity: how near the linear form comes to the scores, if it does not give them.
 
     Raises:
-        ParameterError: forms that disagree, wishes that cannot be.
+        ParameterError: forms that disagree, options that cannot be.
 
     """
     features = transforms.transformed(model.steps, x)

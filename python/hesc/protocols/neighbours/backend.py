@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hesc.models import neighbours as extraction
+from hesc.protocols.backend import Backend, PlanRequest
 from hesc.protocols.neighbours import planning
 from hesc.protocols.neighbours.runs import NeighboursSession, simulate
 from hesc.protocols.neighbours.server import NeighboursServer
-from hesc.protocols.services import Asked, Service
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hesc.protocols.runs import Progress
 
 
-class NeighboursBackend(Service):
+class NeighboursBackend(Backend):
     """Codes of records at the server, distances for the client."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"bits", "min_agreement", "random_state"})
@@ -33,22 +33,22 @@ class NeighboursBackend(Service):
     }
 
     def __init__(
-        self, plan: NeighboursPlan, asked: Asked, model: Records, codes: NDArray[np.uint64]
+        self, plan: NeighboursPlan, request: PlanRequest, model: Records, codes: NDArray[np.uint64]
     ) -> None:
-        super().__init__(plan, asked)
+        super().__init__(plan, request)
         self.codes = codes
         """The codes of the records."""
         self._model = model
 
     @classmethod
-    def make(cls, asked: Asked) -> NeighboursBackend:
+    def make(cls, request: PlanRequest) -> NeighboursBackend:
         """Plans codes: see `hesc.protocols.neighbours.planning.make`."""
-        model = extraction.records_of(asked.estimator)
-        wishes = planning.Wishes(**asked.wishes)
+        model = extraction.records_of(request.estimator)
+        options = planning.Options(**request.options)
         plan, codes = planning.make(
-            model, asked.estimator, asked.rows, names=asked.names, wishes=wishes
+            model, request.estimator, request.rows, names=request.names, options=options
         )
-        return cls(plan, asked, model, codes)
+        return cls(plan, request, model, codes)
 
     def is_of(self, estimator: Any) -> bool:
         """Whether a fitted model is the one that was planned."""

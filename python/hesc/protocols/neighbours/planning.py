@@ -31,7 +31,7 @@ _CLOSE: Final = 1e-9
 _FAR: Final = np.iinfo(np.uint32).max
 
 
-class Wishes(NamedTuple):
+class Options(NamedTuple):
     """What is asked of a plan."""
 
     bits: int | None = None
@@ -40,7 +40,7 @@ class Wishes(NamedTuple):
 
 
 def make(
-    model: Records, estimator: Any, x: Array, *, names: list[str], wishes: Wishes
+    model: Records, estimator: Any, x: Array, *, names: list[str], options: Options
 ) -> tuple[NeighboursPlan, NDArray[np.uint64]]:
     """The plan, and the codes of the records.
 
@@ -49,10 +49,10 @@ def make(
         estimator: fitted, to hold classes against.
         x: rows of features before the transforms, of which a thousand are tried.
         names: of the features, or none.
-        wishes: what is asked.
+        options: what is asked.
 
     Raises:
-        ParameterError: wishes that cannot be, and codes that change too many classes.
+        ParameterError: options that cannot be, and codes that change too many classes.
 
     """
     if model.neighbours >= len(model.labels):
@@ -60,9 +60,9 @@ def make(
             f"n_neighbors={model.neighbours} of {len(model.labels)} records: all of them vote, so "
             f"that none is nearer than others; take fewer"
         )
-    bits = _bits(wishes.bits, model.vectors)
-    least = _share(wishes.min_agreement)
-    seed = whole(wishes.random_state, "random_state", 0, (1 << 32) - 1)
+    bits = _bits(options.bits, model.vectors)
+    least = _share(options.min_agreement)
+    seed = whole(options.random_state, "random_state", 0, (1 << 32) - 1)
     lengths = model.metric == "euclidean"
     coding = Coding.of_records(model.vectors, lengths=lengths, bits=bits, seed=seed)
     plan = NeighboursPlan(

@@ -9,10 +9,10 @@ import numpy as np
 from hesc.models import mlp as extraction
 from hesc.models import transforms
 from hesc.models.extraction import parts_of
+from hesc.protocols.backend import Backend, PlanRequest, check_concluded
 from hesc.protocols.networks import planning
 from hesc.protocols.networks.runs import simulate
 from hesc.protocols.networks.server import NetworkServer
-from hesc.protocols.services import Asked, Service, check_concluded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 
-class NetworkBackend(Service):
+class NetworkBackend(Backend):
     """Layers at the server, scores for the client."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"ranges", "max_error"})
@@ -35,28 +35,28 @@ class NetworkBackend(Service):
         "model can be hidden for few answers (PrivateClassifier); else write hidden=False",
     }
 
-    def __init__(self, plan: NetworkPlan, asked: Asked, layers: Prepared) -> None:
-        super().__init__(plan, asked)
+    def __init__(self, plan: NetworkPlan, request: PlanRequest, layers: Prepared) -> None:
+        super().__init__(plan, request)
         self.layers = layers
         """What the server computes."""
-        model = described(asked.estimator, asked.names)
+        model = described(request.estimator, request.names)
         self._model: Any = model.model
-        self._as_planned = _beside_layers(model, asked.estimator)
+        self._as_planned = _beside_layers(model, request.estimator)
 
     @classmethod
-    def make(cls, asked: Asked) -> NetworkBackend:
+    def make(cls, request: PlanRequest) -> NetworkBackend:
         """Plans polynomials: see `hesc.protocols.networks.planning.make`."""
-        model = described(asked.estimator, asked.names)
+        model = described(request.estimator, request.names)
         plan, layers = planning.make(
             model,
-            asked.rows,
-            asked.clear,
+            request.rows,
+            request.clear,
             names=model.names,
-            max_error=asked.wishes.get("max_error"),
-            ranges=asked.wishes.get("ranges"),
+            max_error=request.options.get("max_error"),
+            ranges=request.options.get("ranges"),
         )
-        check_concluded(plan, asked)
-        return cls(plan, asked, layers)
+        check_concluded(plan, request)
+        return cls(plan, request, layers)
 
     def is_of(self, estimator: Any) -> bool:
         """Whether a fitted model is the one that was planned."""

@@ -30,8 +30,8 @@ class OutsourcedBackend(LinearBackend):
     _kind = OutsourcedPlan
 
     @classmethod
-    def _under(cls, wishes: dict[str, Any]) -> str | None:
-        own = wishes.get("own_model", False)
+    def _under(cls, options: dict[str, Any]) -> str | None:
+        own = options.get("own_model", False)
         if not isinstance(own, bool):
             raise ParameterError(f"own_model is True or False; got {own!r}")
         return "secret" if own else "public"

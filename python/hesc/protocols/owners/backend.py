@@ -8,6 +8,7 @@ import numpy as np
 
 from hesc._native import ParameterError
 from hesc._support.inputs import whole
+from hesc.protocols.backend import PlanRequest, check_concluded
 from hesc.protocols.client import Client
 from hesc.protocols.linear.backend import LinearBackend, form_of
 from hesc.protocols.owners import pieces, planning
@@ -15,7 +16,6 @@ from hesc.protocols.owners.client import OwnersClient
 from hesc.protocols.owners.party import Party
 from hesc.protocols.owners.server import OwnersServer
 from hesc.protocols.runs import Run
-from hesc.protocols.services import Asked, check_concluded
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -43,12 +43,12 @@ class OwnersBackend(LinearBackend):
     }
 
     @classmethod
-    def make(cls, asked: Asked) -> OwnersBackend:
+    def make(cls, request: PlanRequest) -> OwnersBackend:
         """Plans weights: see `hesc.protocols.owners.planning.make`."""
-        linear, fidelity = form_of(asked)
-        plan = planning.make(linear, asked, fidelity)
-        check_concluded(plan, asked)
-        return cls(plan, asked, linear)
+        linear, fidelity = form_of(request)
+        plan = planning.make(linear, request, fidelity)
+        check_concluded(plan, request)
+        return cls(plan, request, linear)
 
     def server(self, *, keys: bytes | None = None) -> OwnersServer:
         """A server, which answers where it is given a client's keys."""

@@ -19,28 +19,28 @@ from hesc.vectors.vectors import EncryptedVector
 if TYPE_CHECKING:
     from hesc.models.extraction import Linear
     from hesc.models.fidelity import Fidelity
-    from hesc.protocols.services import Asked
+    from hesc.protocols.backend import PlanRequest
 
 _PRODUCTS = 1 << 15
 """Products of weights and ciphertexts, at most: more take minutes."""
 
 
-def make(model: Linear, asked: Asked, fidelity: Fidelity | None) -> OwnersPlan:
+def make(model: Linear, request: PlanRequest, fidelity: Fidelity | None) -> OwnersPlan:
     """The plan of a linear form whose columns have owners.
 
     Args:
         model: transforms and weights.
-        asked: rows, names, and the wishes `parties`, `ranges` and `max_error`.
+        request: rows, names, and the options `parties`, `ranges` and `max_error`.
         fidelity: how near the linear form comes to the scores, if it does not give them.
 
     Raises:
-        ParameterError: wishes that cannot be; transforms that mix columns; an error as large as
+        ParameterError: options that cannot be; transforms that mix columns; an error as large as
             scores.
         NoiseBudgetError: an error that no set reaches.
 
     """
-    inputs = asked.rows.shape[1]
-    parties = columns.resolved(asked.wishes.get("parties"), asked.names, inputs)
+    inputs = request.rows.shape[1]
+    parties = columns.resolved(request.options.get("parties"), request.names, inputs)
     for name, own in parties.items():
         if not columns.restricted(model.steps, own)[1]:
             raise ParameterError(
@@ -48,11 +48,11 @@ def make(model: Linear, asked: Asked, fidelity: Fidelity | None) -> OwnersPlan:
             )
     features, low, high, error = planning.grounds(
         model,
-        asked.rows,
-        asked.clear,
-        ranges=asked.wishes.get("ranges"),
-        max_error=asked.wishes.get("max_error"),
-        margins=asked.classes is not None,
+        request.rows,
+        request.clear,
+        ranges=request.options.get("ranges"),
+        max_error=request.options.get("max_error"),
+        margins=request.classes is not None,
         fidelity=fidelity,
     )
     outputs, count = model.weights.shape
@@ -66,7 +66,7 @@ def make(model: Linear, asked: Asked, fidelity: Fidelity | None) -> OwnersPlan:
     name = _set(scale, error)
     plan = OwnersPlan(
         inputs=inputs,
-        names=asked.names,
+        names=request.names,
         steps=model.steps,
         parties=parties,
         ranges=(low, high),
@@ -75,15 +75,15 @@ def make(model: Linear, asked: Asked, fidelity: Fidelity | None) -> OwnersPlan:
         error=error,
         set=name,
         costs=costs_of(name),
-        classes=asked.classes,
+        classes=request.classes,
         link=model.link,
         fidelity=fidelity,
     )
-    if asked.classes is None:
+    if request.classes is None:
         return plan
     rows, places = planning.typical(features, low, high)
     scores = rows @ model.weights.T + model.intercepts
-    agreement = kept(scores, np.full(scores.shape, error), asked.clear[places])
+    agreement = kept(scores, np.full(scores.shape, error), request.clear[places])
     return replace(plan, agreement=agreement)
 
 

@@ -1,6 +1,6 @@
-"""What serves a planned model: chosen by setting and disclosure, and by what is wished.
+"""What serves a planned model: chosen by setting and disclosure, and by options.
 
-An estimator has a table of services. Each takes some of the wishes of `plan` and refuses the others
+An estimator has a table of backends. Each takes some options of `plan` and refuses the others
 by name, with what would do instead.
 """
 
@@ -44,7 +44,7 @@ _SETTINGS: Final = {
     "PrivateClassifier and PrivateRegressor; hesc.logarithms multiplies what several owners "
     "encrypt, hesc.protocols.linkage matches records of two",
 }
-"""Who holds what, and what does instead where an estimator has no service for it."""
+"""Who holds what, and what does instead where an estimator has no backend for it."""
 _DISCLOSURES: Final = {
     "scores": "the client of nearest neighbours decrypts distances, and counts votes itself",
     "class": "classes alone take comparisons on the server, which PrivateClassifier has for linear "
@@ -53,11 +53,11 @@ _DISCLOSURES: Final = {
     "products": "the server adds up products before it answers, and only scores come back",
     "distances": "distances of codes are PrivateNeighbours' and hesc.codes'",
 }
-"""What the client learns, and the reason where an estimator has no service for it."""
+"""What the client learns, and the reason where an estimator has no backend for it."""
 _TIES: Final = 1e-9
 """Margins within which roundings choose a class."""
 
-WISHES: Final = {
+OPTIONS: Final = {
     "ranges": "features that are encrypted",
     "max_error": "scores that err",
     "hidden": "scores of a server that has its weights in the clear",
@@ -74,13 +74,13 @@ WISHES: Final = {
     "bits": "codes, which nearest neighbours are compared by",
     "random_state": "codes, which nearest neighbours are compared by",
 }
-"""What may be wished of a plan, beside setting, disclosure and names, and what it is a wish of."""
-_UNWISHED: Final[dict[str, object]] = {"hidden": False, "own_model": False}
-"""What stands for no wish, where that is not None."""
+"""Options of a plan, beside setting, disclosure and names, and what each is an option of."""
+_LEFT_OUT: Final[dict[str, object]] = {"hidden": False, "own_model": False}
+"""What stands for an option that is left out, where that is not None."""
 
 
-class Asked(NamedTuple):
-    """A fitted model, the rows that it is planned with, and what is wished."""
+class PlanRequest(NamedTuple):
+    """A fitted model, the rows that it is planned with, and options."""
 
     estimator: Any
     """The estimator as it was fitted."""
@@ -92,29 +92,29 @@ class Asked(NamedTuple):
     """Names of the features, or none."""
     classes: NDArray[Any] | None
     """A classifier's classes; None of other models."""
-    wishes: dict[str, Any]
-    """Those that were given, of `WISHES`."""
+    options: dict[str, Any]
+    """Those that were given, of `OPTIONS`."""
 
 
-class Service(ABC):
+class Backend(ABC):
     """A planned model in one process: its plan, the model, and both parties.
 
     Holds keys once it has run; is neither pickled nor copied.
     """
 
     takes: ClassVar[frozenset[str]]
-    """The names in `WISHES` that the service takes."""
+    """The names in `OPTIONS` that the backend takes."""
     refuses: ClassVar[Mapping[str, str]] = {}
-    """Other wishes, and what would do instead, where that is not plain from `WISHES`."""
+    """Other options, and what would do instead, where that is not plain from `OPTIONS`."""
     has_scores: ClassVar[bool] = True
     """Whether the client learns scores."""
 
-    def __init__(self, plan: Any, asked: Asked) -> None:
+    def __init__(self, plan: Any, request: PlanRequest) -> None:
         self.plan = plan
-        self.batch: int = asked.wishes.get("batch", 1)
+        self.batch: int = request.options.get("batch", 1)
         """Samples that are to go together."""
-        self.sample = spread_out(asked.rows, SAMPLE)
-        self._classes = asked.classes
+        self.sample = spread_out(request.rows, SAMPLE)
+        self._classes = request.classes
         self._session: Session | None = None
         self._opening = Lock()
 
@@ -123,11 +123,11 @@ class Service(ABC):
 
     @classmethod
     @abstractmethod
-    def make(cls, asked: Asked) -> Service:
+    def make(cls, request: PlanRequest) -> Backend:
         """Plans a model.
 
         Raises:
-            ParameterError: a model or wishes that this cannot serve, with what would do.
+            ParameterError: a model or options that this cannot serve, with what would do.
 
         """
 
@@ -231,22 +231,24 @@ class Service(ABC):
         )
 
 
-def given(wishes: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of some wishes that are any."""
-    return {name: wish for name, wish in wishes.items() if wish is not _UNWISHED.get(name)}
+def options_given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of some options that are not left out."""
+    return {name: value for name, value in options.items() if value is not _LEFT_OUT.get(name)}
 
 
-def chosen(table: Table, setting: str, disclose: str, wishes: Mapping[str, Any]) -> type[Service]:
+def backend_for(
+    table: Table, setting: str, disclose: str, options: Mapping[str, Any]
+) -> type[Backend]:
     """What serves a setting and a disclosure, by an estimator's table.
 
     Args:
         table: `module:class` by setting and disclosure.
         setting: who holds what.
         disclose: what the client learns.
-        wishes: those that were given.
+        options: those that were given.
 
     Raises:
-        ParameterError: nothing does, or a wish is of something else; with what would do.
+        ParameterError: nothing does, or an option is of something else; with what would do.
 
     """
     _check_spelt(setting, "setting", _SETTINGS, [each for each, _ in table])
@@ -256,12 +258,13 @@ def chosen(table: Table, setting: str, disclose: str, wishes: Mapping[str, Any])
     if place is None:
         raise ParameterError(_refusal(table, setting, disclose))
     module, name = place.split(":")
-    found: type[Service] = getattr(import_module(module), name)
-    for wish in wishes:
-        if wish not in found.takes:
-            reason = found.refuses.get(wish, f"it is of {WISHES[wish]}; leave it out")
+    found: type[Backend] = getattr(import_module(module), name)
+    for option in options:
+        if option not in found.takes:
+            reason = found.refuses.get(option, f"it is of {OPTIONS[option]}; leave it out")
             raise ParameterError(
-                f"{wish}= is no wish of setting={setting!r} with disclose={disclose!r}: {reason}"
+                f"{option}= is no option of setting={setting!r} with disclose={disclose!r}: "
+                f"{reason}"
             )
     return found
 
@@ -293,27 +296,27 @@ def _refusal(table: Table, setting: str, disclose: str) -> str:
     return f"{what} is not served here: {reason}. Served are {'; '.join(served)}"
 
 
-def check_concluded(plan: Any, asked: Asked) -> None:
+def check_concluded(plan: Any, request: PlanRequest) -> None:
     """Compares what a client concludes from scores with what the model concludes.
 
     Raises:
         ParameterError: they differ by more than roundings.
 
     """
-    scores = plan.scores(asked.clear)
+    scores = plan.scores(request.clear)
     found = plan.predictions(scores)
-    expected = np.asarray(on_copies(asked.estimator.predict, asked.rows))
-    if asked.classes is None:
+    expected = np.asarray(on_copies(request.estimator.predict, request.rows))
+    if request.classes is None:
         # A target that was a column stays one in scikit-learn.
         same = found.size == expected.size and bool(
             np.allclose(found, expected.reshape(found.shape), rtol=1e-6, atol=_TIES)
         )
     else:
         same = found.shape == expected.shape and bool(
-            (found == expected)[margins_of(asked.clear) > _TIES].all()
+            (found == expected)[margins_of(request.clear) > _TIES].all()
         )
     if same and plan.link != "none":
-        shares = on_copies(asked.estimator.predict_proba, asked.rows)
+        shares = on_copies(request.estimator.predict_proba, request.rows)
         probabilities = plan.probabilities(scores)
         same = probabilities.shape == shares.shape and bool(
             np.abs(probabilities - shares).max() < 1e-6
