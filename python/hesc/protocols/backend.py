@@ -73,6 +73,9 @@ OPTIONS: Final = {
     "batch": "classes alone",
     "bits": "codes, which nearest neighbours are compared by",
     "random_state": "codes, which nearest neighbours are compared by",
+    "preset": "networks on streams",
+    "stream_length": "networks on streams",
+    "layout": "networks on streams",
 }
 """Options of a plan, beside setting, disclosure and names, and what each is an option of."""
 _LEFT_OUT: Final[dict[str, object]] = {"hidden": False, "own_model": False}
