@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 _SETTINGS: Final = {
     "client_server": "",
     "outsourced": "linear models and trees in bins have encrypted weights, in PrivateClassifier "
-    "and PrivateRegressor; for encrypted networks see hesc.streams.networks, for encrypted records "
-    "of the client's own hesc.codes.EncryptedGallery",
+    "and PrivateRegressor, networks of one square layer in PrivateSquareNetwork; for encrypted "
+    "records of the client's own see hesc.codes.EncryptedGallery",
     "one_side_clear": "a model that is nobody's secret is given to the client, who computes by "
     "itself; nothing is encrypted",
     "many_parties": "linear models and trees in bins are served on features of several owners, in "
@@ -73,6 +73,9 @@ OPTIONS: Final = {
     "batch": "classes alone",
     "bits": "codes, which nearest neighbours are compared by",
     "random_state": "codes, which nearest neighbours are compared by",
+    "preset": "networks on streams",
+    "stream_length": "networks on streams",
+    "layout": "networks on streams",
 }
 """Options of a plan, beside setting, disclosure and names, and what each is an option of."""
 _LEFT_OUT: Final[dict[str, object]] = {"hidden": False, "own_model": False}
