@@ -771,13 +771,12 @@ def test_arguments_that_are_none_are_named(quick: Parties) -> None:
             gates.ripple_carry_adder(4)(values, values)
     secret: Any = quick.secret
     key: Any = public.bootstrapping
-    anything: Any = public
     zeros: Any = np.zeros(4, dtype=int)
     name: Any = "AND"
     for refuse in (
         lambda: gates.encrypt_bits(secret, [1]),
         lambda: gates.encrypt_bits(key, [1]),
-        lambda: gates.Evaluator(anything),
+        lambda: gates.Evaluator(key),
         lambda: gates.Evaluator(secret),
         lambda: server(gates.comparator(4), bits, zeros),
         lambda: server(name, bits, bits),

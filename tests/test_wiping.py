@@ -48,6 +48,7 @@ CHILD = """
 import gc, sys
 import numpy as np
 import hesc
+from hesc.packing.secret import encrypt_slots
 from hesc.secret import wants_passphrase
 folder, mode, leveled, sealed, *kinds = sys.argv[1:]
 
@@ -67,8 +68,7 @@ def used(secret, public, name):
         hesc.Decryptor(secret).decrypt(array.answer())
 
 for name in kinds:
-    of = VectorParams if name in leveled.split(",") else hesc.Params
-    params, path = of.preset(name), folder + "/" + name
+    params, path = hesc.Params.preset(name), folder + "/" + name
     public = None
     if mode in ("make", "use"):
         secret, public = made(params, name)
@@ -80,10 +80,7 @@ for name in kinds:
         passphrase = "correct horse" if mode == "sealed" else None
         file = path + ".used.sealed" * bool(passphrase)
         assert wants_passphrase(file) == bool(passphrase)
-        if of is VectorParams:
-            secret = hesc.SecretKey.load(params, file, passphrase=passphrase)
-        else:
-            secret = hesc.SecretKey.load(params, file, passphrase=passphrase)
+        secret = hesc.SecretKey.load(params, file, passphrase=passphrase)
     if mode == "use":
         used(secret, public, name)
     del secret, public

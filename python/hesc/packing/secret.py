@@ -25,9 +25,8 @@ def encrypt_slots(
     Args:
         secret: the key.
         messages: whole numbers from 0 to below the plaintext modulus: up to `phi(m)` of them
-            one
-            after the other, message `k` becoming coordinate `k % d` of slot `k // d`; or rows
-            of up to `d`, one for a slot; with `content="numbers"` a number for each slot.
+            one after the other, message `k` becoming coordinate `k % d` of slot `k // d`; or
+            rows of up to `d`, one for a slot; with `content="numbers"` a number for each slot.
         content: "normal" or "powers" for coordinates, "numbers" for numbers.
         level: which of `params.levels`; a lower one takes fewer bytes and leaves room for fewer
             products. The highest by default.
