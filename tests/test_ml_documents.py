@@ -21,6 +21,7 @@ from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures
 import hesc
 from hesc._support import documents, strict_json
 from hesc.ml import LinearPlan, LinearServer, PrivateClassifier
+from hesc.protocols import registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,6 +123,18 @@ def test_damaged_plans_are_refused(damage: Callable[[Any], Any]) -> None:
     assert damage(data) != data
     with pytest.raises(hesc.WireError):
         LinearPlan.from_bytes(damage(data))
+
+
+@pytest.mark.parametrize("protocol", STRANGE)
+def test_documents_of_no_protocol_are_refused(protocol: Any) -> None:
+    """Whatever stands where the protocol's name belongs, lists and mappings too."""
+    for data, read in (
+        (plan_bytes(), registry.read_plan),
+        (server_bytes(), registry.read_server),
+    ):
+        changed = json.dumps(json.loads(data) | {"protocol": protocol}).encode()
+        with pytest.raises(hesc.WireError, match="no protocol"):
+            read(changed)
 
 
 def test_a_server_of_other_weights_is_refused() -> None:
