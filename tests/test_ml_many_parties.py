@@ -7,6 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -383,6 +384,30 @@ def test_transforms_that_mix_columns_are_refused_by_name(mixer: Any) -> None:
     made = PrivateClassifier(model).fit(X, Y)
     with pytest.raises(hesc.ParameterError, match=r"mix columns \((monomials|projection)\)"):
         made.plan(X, setting="many_parties", parties={"p": [0, 1], "q": [2, 3]})
+
+
+def test_many_parties_with_bins_of_their_own() -> None:
+    """Time grows with features, not with features times parties: plans come from others."""
+    count = 2048
+    features = np.column_stack([np.arange(count), np.full(count, -1)]).astype(float)
+    counts = np.column_stack([np.ones(count), np.zeros(count)])
+    bins = Bins(count, features, counts, np.arange(count) / 2)
+    started = time.process_time()
+    for column in range(count):
+        (part,), places = columns.restricted([bins], [column])
+        assert isinstance(part, Bins)
+        assert (part.features.tolist(), part.edges.tolist()) == ([[0, -1]], [column / 2])
+        assert places == [2 * column, 2 * column + 1]
+    assert time.process_time() - started < 10
+
+
+def test_kept_keys_of_another_pair_are_refused(all_of_them: World) -> None:
+    """Parties would encrypt under them, for whoever has their secret key."""
+    keys, other = all_of_them.client.public_keys(), OwnersClient(all_of_them.plan)
+    again = OwnersClient(all_of_them.plan, secret=all_of_them.client.secret, keys=keys)
+    assert again.public_keys() == keys
+    with pytest.raises(hesc.KeyMismatchError, match="another pair"):
+        OwnersClient(all_of_them.plan, secret=other.secret, keys=keys)
 
 
 def test_bins_of_pairs_are_nobodys_alone() -> None:

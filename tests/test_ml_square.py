@@ -186,6 +186,20 @@ def _changed(data: bytes, **fields: Any) -> bytes:
         ({"stream_length": 0}, "stream_length"),
         ({"stream_length": 2048}, "side by side"),
         ({"layout": "auto"}, "layout"),
+        (
+            {"inputs": 2**16, "steps": [], "scales": documents.packed(np.ones(2**16))},
+            "bits in its model at most",
+        ),
+        (
+            {
+                "inputs": 2048,
+                "steps": [],
+                "scales": documents.packed(np.ones(2048)),
+                "stream_length": 1,
+                "layout": "one_per_block",
+            },
+            "bits in its model at most",
+        ),
         ({"costs": {}}, "fields"),
         ({"classes": {"type": "str", "values": ["a\x1b]0;b", "b", "c"]}}, "printable"),
         ({"agreement": 1.0}, "has the fields"),
@@ -233,6 +247,10 @@ def test_other_keys_plans_and_shapes_are_refused(iris: Sides) -> None:
         iris.server.answer(other.encrypt(FLOWERS[:2]).data)
     with pytest.raises(hesc.KeyMismatchError):
         other.decrypt(answer)
+    keys = iris.client.public_keys()
+    assert StreamClient(iris.plan, secret=iris.client.secret, keys=keys).public_keys() == keys
+    with pytest.raises(hesc.KeyMismatchError, match="another pair"):
+        StreamClient(iris.plan, secret=other.secret, keys=keys)
     longer = sides(stream_length=128)
     for made, refused in (
         (query, longer.server.answer),

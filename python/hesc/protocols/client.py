@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Never, Protocol, TypeVar
 
-from hesc._native import ParameterError, ShapeError, WireError
+import numpy as np
+
+from hesc._native import (
+    DecryptionError,
+    KeyMismatchError,
+    ParameterError,
+    ShapeError,
+    WireError,
+)
 from hesc._support.callers import usual_floats
 from hesc._support.inputs import as_many, of_kind, whole
 from hesc.models.samples import Query
+from hesc.params.vectors import VectorParams
 from hesc.protocols.message import NAME_BYTES, Kind, Message, name_of
-from hesc.secret import keygen
+from hesc.secret import Decryptor, keygen
+from hesc.streams.encryptor import Encryptor
 from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.protocols.plan import Plan
@@ -33,6 +42,8 @@ class Read(Protocol):
 
 
 ReadT = TypeVar("ReadT", bound=Read)
+_PROBE: Final = 64
+"""Bits of a stream that a pair of keys is tried on."""
 
 
 class Client(ABC, Generic[ReadT]):
@@ -47,7 +58,7 @@ class Client(ABC, Generic[ReadT]):
 
     Raises:
         ParameterError, WireError: another protocol's plan; keys of other parameters, or damaged.
-        KeyMismatchError: public keys of another pair.
+        KeyMismatchError: public keys of another pair, where somebody encrypts under them.
 
     """
 
@@ -77,15 +88,24 @@ class Client(ABC, Generic[ReadT]):
         self.secret, self.keys = secret, None
         if keys is not None:
             self.keys = PublicKeys.from_bytes(params, keys, parts=plan.key_parts)
-            self._check_pair()
+            if not self._reads(self.keys):
+                raise KeyMismatchError(
+                    "keys= are of another pair than the secret key; give its own"
+                )
 
-    def _check_pair(self) -> None:
-        """Refuses public keys of another pair, where samples are encrypted under them.
+    def _reads(self, keys: PublicKeys) -> bool:
+        """Whether public keys are of the secret key's pair: it reads a one that they encrypt.
 
-        Raises:
-            KeyMismatchError: they are.
-
+        It does not tell a key that was made to hide nothing: who keeps it sees to that.
         """
+        try:
+            if isinstance(keys.params, VectorParams):
+                found = self.secret.decrypt(keys.encrypt(np.ones(1)))
+            else:
+                found = Decryptor(self.secret).decrypt(Encryptor(keys, _PROBE).encrypt([1.0]))
+        except (KeyMismatchError, DecryptionError):
+            return False
+        return bool(np.abs(found - 1) < 0.5)
 
     def __repr__(self) -> str:
         return f"<{type(self).__module__.rpartition('.')[0]}.{type(self).__name__}: {self.plan!r}>"

@@ -19,6 +19,8 @@ from hesc.protocols.client import Client
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hesc.vectors.keys import PublicKeys
+
 _PROBES: Final = 64
 """Bits that a pair of keys is tried on."""
 
@@ -29,17 +31,20 @@ class ClassClient(Client[Result]):
     plan_type: ClassVar[type[ClassPlan]] = ClassPlan
     plan: ClassPlan
 
-    def _check_pair(self) -> None:
-        """Refuses a public key of another pair, whose bits the secret one would not decrypt.
+    def _reads(self, keys: PublicKeys) -> bool:
+        """Whether public keys are of the secret key's pair, by bits that they encrypt.
 
-        It does not tell a key that was made to hide nothing: who keeps it sees to that.
+        Numbers in slots are encrypted under the secret key alone: servers that are given another
+        pair's keys refuse them.
         """
-        if not self.plan.encrypts_publicly or self.keys is None:
-            return
+        if not self.plan.encrypts_publicly:
+            return True
         bits = np.arange(_PROBES) % 2
-        found = decrypt_integers(self.secret, integers.encrypt(self.keys, bits, "uint1"))
-        if not np.array_equal(found, bits):
-            raise KeyMismatchError("keys= are of another pair than the secret key; give its own")
+        try:
+            found = decrypt_integers(self.secret, integers.encrypt(keys, bits, "uint1"))
+        except (KeyMismatchError, DecryptionError):
+            return False
+        return np.array_equal(found, bits)
 
     def encrypt_parts(self, features: NDArray[np.float64]) -> list[bytes]:
         """A ciphertext, or block of encrypted bits, for each word of features."""

@@ -13,6 +13,8 @@ from hesc._support.inputs import whole
 from hesc.models.transforms import Bins, PerFeature
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from hesc.models.transforms import Transform
 
     Columns = dict[str, list[int]]
@@ -134,17 +136,21 @@ def restricted(steps: list[Transform], own: list[int]) -> tuple[list[Transform],
 
 def _own_bins(step: Bins, columns: Any) -> tuple[Bins, Any]:
     """Bins of some columns, numbered among these, and where their ones stand among all."""
-    widths = step.counts[:, 0].astype(np.intp) + 1
-    starts = np.cumsum(widths) - widths
-    places = {int(column): at for at, column in enumerate(columns)}
-    own = [at for at, feature in enumerate(step.features[:, 0]) if int(feature) in places]
-    features = np.array([[places[int(step.features[at, 0])], -1] for at in own], dtype=np.float64)
-    edges = np.split(step.edges, np.cumsum(step.counts[:, 0].astype(np.intp))[:-1])
+    counts, feature = step.counts[:, 0].astype(np.intp), step.features[:, 0].astype(np.intp)
+    own = np.flatnonzero(np.isin(feature, columns))
+    places = np.empty(step.inputs)
+    places[columns] = np.arange(len(columns))
     part = Bins(
         len(columns),
-        features.reshape(-1, 2),
+        np.column_stack([places[feature[own]], np.full(len(own), -1.0)]),
         step.counts[own],
-        np.concatenate([np.zeros(0), *(edges[at] for at in own)]),
+        step.edges[_runs(counts, own)],
     )
-    out = [np.arange(starts[at], starts[at] + widths[at]) for at in own]
-    return part, np.concatenate([np.zeros(0, dtype=np.intp), *out])
+    return part, _runs(counts + 1, own)
+
+
+def _runs(lengths: NDArray[np.intp], chosen: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Places of chosen runs among all that lie one behind the other, of these lengths."""
+    starts = np.cumsum(lengths) - lengths
+    runs = [np.arange(starts[at], starts[at] + lengths[at]) for at in chosen]
+    return np.concatenate([np.zeros(0, dtype=np.intp), *runs])

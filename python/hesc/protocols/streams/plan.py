@@ -35,6 +35,9 @@ COSTS: Final = ("query", "query_sample", "answer", "answer_sample")
 """Bytes of ciphertexts, beside samples and for each of them."""
 _ROWS: Final = 64
 """Samples of a query, at most: enough for all threads."""
+_MODEL: Final = 1 << 22
+"""Bits of a model's streams, at most, and so of a sample's: a plan of few bytes must not fill
+memory."""
 _BITS: Final = 1 << 17
 """Bits of a query's streams, roughly, which bound memory."""
 _LARGEST: Final = 1e100
@@ -91,6 +94,15 @@ class StreamPlan(Plan, Concluding):
             raise WireError("a plan of streams has a scale for each product of features")
         if not ((self.scales > 0) & (self.scales <= _LARGEST)).all():
             raise WireError("the scales of a plan of streams are positive numbers")
+        one = self.stream_length
+        if self.layout == "one_per_block":
+            one = -(-one // params.block_length) * params.block_length
+        bits = self.outputs * width * one
+        if bits > _MODEL:
+            raise WireError(
+                f"a plan of streams has {_MODEL} bits in its model at most, and this one {bits}; "
+                f"choose shorter streams, or a network of fewer products of features"
+            )
         if self.layout == "side_by_side" and self.stream_length > params.block_length:
             raise WireError(
                 f"streams of {self.stream_length} bits do not lie side by side in the blocks of "
