@@ -449,7 +449,15 @@ def test_errors_show_names_with_brackets(tmp_path: Path) -> None:
     network = ["compile", str(NETWORK), "--out", "[bold]d", "--sample", "0"]
     (tmp_path / "[x].csv").write_text("a,b,c,d\n1,2,3,4\n5,6,7,8\n")
     assert "[bold]d" in run(*network, "--data", "[x].csv", cwd=tmp_path)
-    keys = run(*("keygen", "[bold]d/client", "--keys", "[k]", "--secret", "[bold]s"), cwd=tmp_path)
+    command = ["keygen", "[bold]d/client", "--keys", "[k]", "--secret", "[bold]s"]
+    keys = subprocess.run(
+        [sys.executable, "-m", "hesc", *command],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        check=True,
+    ).stderr
     assert "[k]" in keys
     assert "[bold]s" in keys
 

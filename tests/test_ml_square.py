@@ -89,11 +89,14 @@ def test_errors_are_as_stated(preset: str, wishes: dict[str, Any]) -> None:
         errors.append(found.errors)
     apart = np.concatenate(scores) - exact
     # Monomials are near 0 and 1 more often than values anywhere: errors are less than told.
+    # Of 150 encrypted models for each length the root mean square was between 0.57 and 0.88 in the
+    # plan's unit; a model's streams are the same for all samples, so that up to 4.3 % of errors
+    # were beyond two.
     few = len(samples) < 10
     for unit in (at.plan.error, np.concatenate(errors)):
         z = apart / unit
         assert (0.2 if few else 0.4) < np.sqrt(np.mean(z**2)) < (1.6 if few else 1.1)
-        assert np.mean(np.abs(z) > 2) < (0.3 if few else 0.05)
+        assert np.mean(np.abs(z) > 2) < (0.3 if few else 0.1)
 
 
 def test_statements_follow_the_length_of_streams() -> None:

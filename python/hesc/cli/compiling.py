@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _DIGITS: Final = 18
 _OPTIONS: Final = {"preset": "params"}
-"""Wishes whose option is named otherwise."""
+"""Options of plans whose option is named otherwise."""
 ROWS: Final = 4096
 """Rows read at a time."""
 

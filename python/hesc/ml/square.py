@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.protocols.services import Table
+    from hesc.protocols.backend import Table
     from hesc.protocols.streams.plan import StreamPlan
     from hesc.streams.networks import SquareNetwork
 
@@ -40,7 +40,7 @@ class PrivateSquareNetwork(Classifying):
     """
 
     _finals = (GivenSquareNetwork,)
-    _services: ClassVar[Table] = {
+    _backends: ClassVar[Table] = {
         ("outsourced", "scores"): "hesc.protocols.streams.backend:StreamBackend"
     }
 
@@ -74,7 +74,7 @@ class PrivateSquareNetwork(Classifying):
         network: SquareNetwork = parts_of(self.estimator_)[-1].network
         return network.values(rows)
 
-    def plan(  # type: ignore[override]  # streams have other wishes
+    def plan(  # type: ignore[override]  # streams have other options
         self,
         X: ArrayLike,
         *,

@@ -9,9 +9,9 @@ import numpy as np
 from hesc._native import ParameterError
 from hesc.models import square, transforms
 from hesc.models.extraction import parts_of
+from hesc.protocols.backend import Backend, PlanRequest, check_concluded
 from hesc.protocols.folders import MODEL, PLAN
 from hesc.protocols.runs import Run
-from hesc.protocols.services import Asked, Service, check_concluded
 from hesc.protocols.streams import planning
 from hesc.protocols.streams.owner import StreamOwner
 from hesc.protocols.streams.server import StreamServer
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 
-class StreamBackend(Service):
+class StreamBackend(Backend):
     """An owner with a network in the clear, a server with an encrypted one."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"preset", "stream_length", "layout"})
 
-    def __init__(self, plan: StreamPlan, asked: Asked, network: SquareNetwork) -> None:
-        super().__init__(plan, asked)
+    def __init__(self, plan: StreamPlan, request: PlanRequest, network: SquareNetwork) -> None:
+        super().__init__(plan, request)
         self._coefficients = network.coefficients()
         self._steps = transforms.described(square.scaling(network.preprocessing))
 
     @classmethod
-    def make(cls, asked: Asked) -> StreamBackend:
+    def make(cls, request: PlanRequest) -> StreamBackend:
         """Plans streams: see `hesc.protocols.streams.planning.make`."""
-        network = _network(asked.estimator)
-        plan = planning.make(network, asked.rows, names=asked.names, **asked.wishes)
-        check_concluded(plan, asked)
-        return cls(plan, asked, network)
+        network = _network(request.estimator)
+        plan = planning.make(network, request.rows, names=request.names, **request.options)
+        check_concluded(plan, request)
+        return cls(plan, request, network)
 
     def is_of(self, estimator: Any) -> bool:
         """Whether a network is the one that was planned."""

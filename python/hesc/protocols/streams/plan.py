@@ -50,7 +50,6 @@ class StreamPlan(Plan, Concluding):
     """
 
     protocol: ClassVar[str] = "streams"
-    transformer: ClassVar[bool] = False
     needs_keys: ClassVar[bool] = True
     inputs: int = field(metadata=wire.INPUTS)
     """Features of a sample."""
