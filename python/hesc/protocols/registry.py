@@ -77,7 +77,7 @@ def _named(data: bytes, document: str) -> Protocol:
 
     """
     name = documents.protocol_of(data, document)
-    if name not in PROTOCOLS:
+    if not isinstance(name, str) or name not in PROTOCOLS:
         raise WireError(f"this {document} is of no protocol that this hesc knows; use a newer one")
     return PROTOCOLS[name]
 

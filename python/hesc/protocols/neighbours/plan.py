@@ -11,7 +11,7 @@ import numpy as np
 from hesc._native import OutOfRangeError, WireError
 from hesc._support.inputs import whole
 from hesc.codes import sets
-from hesc.models import conclusions, transforms
+from hesc.models import transforms
 from hesc.params import Params
 from hesc.protocols import wire
 from hesc.protocols.disclosure import Disclosure, secure
