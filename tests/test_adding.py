@@ -1,4 +1,4 @@
-"""The recipes of docs/adding.md: what they name is there, and three of them are followed."""
+"""The recipes of docs/adding.md: what they name is there, and four of them are followed."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from hesc.planner.contenders import CONTENDERS
 from hesc.planner.contenders.clear import Clear
 from hesc.planner.offers import Offer
 from hesc.planner.work import Count, counted
+from hesc.protocols.registry import PROTOCOLS
 from hesc_papers.report import Report
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def test_there_are_seven_recipes() -> None:
     assert all(re.search(r"^1\. ", recipe, re.MULTILINE) for recipe in RECIPES.values())
 
 
-@pytest.mark.parametrize("name", sorted(WANTED - {"A protocol"}))
+@pytest.mark.parametrize("name", sorted(WANTED))
 def test_files_and_rows_of_recipes_are_there(name: str) -> None:
     """`NAME` is new: of its kind there are examples. A word behind a file stands in it."""
     found = re.findall(r"`([\w./]+/[\w./]+)`(?:\s+`(\w+)`)?", RECIPES[name])
@@ -69,6 +70,16 @@ def test_estimators_are_named_where_readers_look() -> None:
         for kind in kinds:
             short = re.sub("(Classifier|Regressor)$", "", kind.__name__)
             assert short in str(private.__doc__), kind
+
+
+def test_a_protocol_is_the_files_that_its_recipe_names() -> None:
+    """`tests/test_toy_protocol.py` adds the row, and shows what follows from it."""
+    named = set(re.findall(r"protocols/NAME/(\w+)\.py", RECIPES["A protocol"]))
+    there = {path.stem for path in (ROOT / "tests/toy_protocol").glob("*.py")}
+    assert named == (there - {"__init__"}) | {"owner"}
+    for row in PROTOCOLS.values():
+        parts = named if row.has_owner else named - {"owner"}
+        assert all(row.loaded(part).__name__.startswith(row.stem) for part in parts)
 
 
 def _example_study() -> ModuleType:

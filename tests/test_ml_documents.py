@@ -22,6 +22,7 @@ import hesc
 from hesc._support import documents, strict_json
 from hesc.ml import LinearPlan, LinearServer, PrivateClassifier
 from hesc.protocols import registry
+from tests.lying_documents import STRANGE, check_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,55 +50,11 @@ def server_bytes() -> bytes:
     return data
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Where values lie in a document."""
-    found = [path] if path else []
-    if isinstance(value, dict):
-        inside: list[tuple[Any, Any]] = list(value.items())
-    else:
-        inside = list(enumerate(value)) if isinstance(value, list) else []
-    for name, item in inside:
-        found += places(item, (*path, name))
-    return found
-
-
-STRANGE: list[Any] = [
-    None,
-    True,
-    -1,
-    0,
-    2**70,
-    1e308,
-    "",
-    "x",
-    "AAAA",
-    [],
-    {},
-    [[]],
-    ["a"],
-    {"a": 1},
-]
-
-
 @pytest.mark.parametrize("kind", [LinearPlan, LinearServer])
 def test_documents_with_something_else_in_any_place(kind: Any) -> None:
     """Refused with an error of ours, or read as a plan that says the same again."""
     data = plan_bytes() if kind is LinearPlan else server_bytes()
-    assert kind.from_bytes(data).to_bytes() == data
-    refused = 0
-    for path in places(json.loads(data)):
-        for strange in STRANGE:
-            document = json.loads(data)
-            at = document
-            for name in path[:-1]:
-                at = at[name]
-            at[path[-1]] = strange
-            changed = json.dumps(document, separators=(",", ":")).encode()
-            try:
-                assert kind.from_bytes(changed).to_bytes() == changed
-            except hesc.HescError:
-                refused += 1
-    assert refused > 10 * len(STRANGE)
+    assert check_reader(data, kind.from_bytes) > 10 * len(STRANGE)
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,7 @@ def compile_model(
     figures = {
         "features": plan.inputs,
         "error": plan.error,
-        "agreement": getattr(plan, "agreement", None),
+        "agreement": plan.agreement,
         "bytes_up": one.up,
         "bytes_down": one.down,
         "rows_of_a_query": plan.rows,

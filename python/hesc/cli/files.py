@@ -121,7 +121,7 @@ def warn_of_formulas(classes: Any) -> None:
 def _takes_keys(plan: Any) -> str:
     if not plan.needs_keys:
         return "needed by nobody under this plan"
-    if hasattr(plan, "parties"):
+    if plan.parties:
         return "for all parties and the server"
     return "for the server" if registry.server_takes_keys(plan) else "for the model's owner"
 
@@ -180,7 +180,7 @@ def encrypt(
     folder = ClientFolder.open(client)
     check_apart({"--out": out}, client, json_file)
     plan = folder.plan
-    if hasattr(plan, "parties"):
+    if plan.parties:
         raise ParameterError(
             f"this plan's samples are of several owners, {', '.join(map(repr, plan.parties))}, and "
             f"each encrypts its own columns: hesc party encrypt"
@@ -264,10 +264,10 @@ def evaluate(
     check_apart(outputs, server, json_file)
     given = None if keys is None else read_whole(keys, KEYS_BYTES, "a file of public keys")
     served: Any = folder.server(keys=given)
-    if hasattr(served, "count"):
+    if served.answers_left is not None:
         # A ledger has the count of all processes; this one adds up its own for it.
         served.count = ledger.Count()
-    most: int | None = getattr(served, "answers_left", None)
+    most: int | None = served.answers_left
     if most is not None and ledger_file is None:
         raise ParameterError(
             f"this model hides what it knows, for {most} numbers in all, and somebody has to count "
@@ -340,10 +340,10 @@ def decrypt(
     folder = ClientFolder.open(client)
     check_apart({"--out": out}, client, json_file)
     plan = folder.plan
-    if probabilities and not hasattr(plan, "probabilities"):
+    if probabilities and plan.link == "none":
         raise ParameterError("this plan gives no probabilities: leave out --probabilities")
     wanted = None if name is None else checked_name(name)
-    if query is not None and hasattr(plan, "parties"):
+    if query is not None and plan.parties:
         raise ParameterError(
             "a query of several owners is for the server alone, and who has the key must not get "
             "hold of it: give --name, which hesc party join prints, instead of --query"

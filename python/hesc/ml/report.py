@@ -75,16 +75,16 @@ def page(
         rows=_rows(plan, measured),
         measured=measured,
         own=own,
-        fidelity=getattr(plan, "fidelity", None),
+        fidelity=plan.fidelity,
         pictures=pictures,
         within=None if errors is None else _within(errors),
         bytes=[(count, *plan.sizes(count)) for count in _COUNTS if _is_allowed(plan, count)],
         files=[(file, len(data), digest(data)) for file, data in sorted(files.items())],
         needs_keys=plan.needs_keys,
-        parties=[shlex.quote(name) for name in getattr(plan, "parties", {})],
+        parties=[shlex.quote(name) for name in plan.parties],
         owned=protocol_of(plan).has_owner,
         encrypts_publicly=plan.encrypts_publicly,
-        counts=_answers(plan) is not None,
+        counts=plan.samples_in_all is not None,
         commands=list(commands),
         version=version("hesc"),
     )
@@ -115,12 +115,12 @@ def _rows(plan: Plan, measured: Measured | None) -> list[Row]:
             spread = float(np.sqrt(np.mean(measured.errors**2))) * plan.error
             unsure = 2 / np.sqrt(2 * len(measured.errors))
             found = f"{spread:.3g} ± {spread * unsure:.1g} (two standard errors)"
-        planned, of_one = f"≤ {plan.error:.3g}", getattr(plan, "deployment_error", None)
+        planned, of_one = f"≤ {plan.error:.3g}", plan.deployment_error
         if of_one is not None:
             planned += f" over servers; of one, as here, ≤ {of_one:.3g} with 99 % probability"
         rows.append(Row("root mean square of a score's error", planned, found))
     if plan.classes is not None:
-        stated, counted = getattr(plan, "agreement", None), getattr(plan, "counted", None)
+        stated, counted = plan.agreement, getattr(plan, "counted", None)
         apart = None if counted is None else counted.rows
         of = "the rows planned with" if apart is None else f"{apart} rows kept apart"
         planned = "-" if stated is None else f"{100 * stated:.2f} % of {of}"
@@ -135,7 +135,7 @@ def _rows(plan: Plan, measured: Measured | None) -> list[Row]:
     rows.append(Row(f"bytes up, {count} samples", _bytes(size.up), up))
     rows.append(Row(f"bytes down, {count} samples", _bytes(size.down), down))
     if measured is not None:
-        each = getattr(plan, "seconds", None)
+        each = plan.seconds
         known = {} if each is None else {"evaluate": duration(each * -(-count // plan.rows))}
         rows += [
             Row(f"{step}, {count} samples", known.get(step, "-"), duration(seconds))
@@ -154,13 +154,7 @@ def _within(errors: Any) -> list[tuple[int, float, float]]:
     return [(n, 100 * float((np.abs(errors) <= n).mean()), share) for n, share in law.items()]
 
 
-def _is_allowed(plan: Any, count: int) -> bool:
+def _is_allowed(plan: Plan, count: int) -> bool:
     """Whether a plan answers so many samples at all."""
-    most = _answers(plan)
+    most = plan.samples_in_all
     return most is None or count <= most
-
-
-def _answers(plan: Any) -> int | None:
-    """Samples that a plan answers in all, where it counts them."""
-    most: int | None = getattr(plan, "samples_in_all", None)
-    return most

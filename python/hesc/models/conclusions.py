@@ -25,10 +25,6 @@ class Concluding:
         def classes(self) -> NDArray[Any] | None:
             """A classifier's classes; None of other models."""
 
-        @property
-        def link(self) -> str:
-            """One of `LINKS`."""
-
     def scores(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Rows of outputs in scikit-learn's form: a row where a model has one output."""
         return raw[:, 0] if raw.shape[1] == 1 else raw
@@ -36,15 +32,6 @@ class Concluding:
     def predictions(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         """Classes by the highest score, or numbers, which are the scores."""
         return predictions(self.classes, scores)
-
-    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Probabilities of all classes, by the link.
-
-        Raises:
-            ParameterError: a model whose scores give none.
-
-        """
-        return probabilities(self.link, scores)
 
 
 def predictions(classes: NDArray[Any] | None, scores: NDArray[np.float64]) -> NDArray[Any]:

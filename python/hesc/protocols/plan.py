@@ -5,17 +5,21 @@ from __future__ import annotations
 import hashlib
 from abc import abstractmethod
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hesc._native import WireError
-from hesc.models import samples
+from hesc.models import conclusions, samples
 from hesc.protocols.disclosure import Disclosing
 from hesc.protocols.message import Kind, Message
 from hesc.protocols.wire import Documented
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import ArrayLike, NDArray
 
+    from hesc.models.fidelity import Fidelity
     from hesc.models.samples import Clipped
     from hesc.models.transforms import Transform
     from hesc.ring_products.plans import Sizes
@@ -29,6 +33,16 @@ class Plan(Documented, Disclosing):
     """
 
     document: ClassVar[str] = "plan"
+
+    # What most plans have not: a plan that has it declares a field, or a property, of that name.
+    link: str = "none"
+    """How scores become probabilities: one of `hesc.models.conclusions.LINKS`."""
+    parties: Mapping[str, Any] = MappingProxyType({})
+    """Owners of columns, by name; none where all features of a sample are the client's."""
+    fidelity: Fidelity | None = None
+    """Where what is computed is not the model that was fitted: how near it comes."""
+    seconds: float | None = None
+    """What a query takes on one thread, where its maker predicted it."""
 
     if TYPE_CHECKING:
         inputs: int
@@ -47,6 +61,21 @@ class Plan(Documented, Disclosing):
         @property
         def ranges(self) -> tuple[NDArray[Any], NDArray[Any]]:
             """The least and the greatest value of each encrypted feature."""
+
+    @property
+    def agreement(self) -> float | None:
+        """The least share of samples that keeps its class, where its maker counted it."""
+        return None
+
+    @property
+    def deployment_error(self) -> float | None:
+        """What one server's errors stay within with 99 % probability, where servers differ."""
+        return None
+
+    @property
+    def samples_in_all(self) -> int | None:
+        """Samples that the server answers in all its life; None where nothing is counted."""
+        return None
 
     @property
     @abstractmethod
@@ -103,6 +132,15 @@ class Plan(Documented, Disclosing):
             ranges=self.ranges,
             clip=clip,
         )
+
+    def probabilities(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Probabilities of all classes, by the link.
+
+        Raises:
+            ParameterError: a model whose scores give none.
+
+        """
+        return conclusions.probabilities(self.link, scores)
 
     def opened(self, data: bytes, kind: Kind, parts: int | None = None) -> Message:
         """A message of this plan from its wire form.

@@ -45,7 +45,7 @@ class Run(NamedTuple):
 
 def _warn_of_long_runs(plan: Any, samples: int) -> None:
     """Says that a run takes minutes or hours, where its plan knows, before it begins."""
-    seconds = getattr(plan, "seconds", None)
+    seconds = plan.seconds
     queries = -(-samples // plan.rows)
     if seconds is not None and queries > 1 and queries * seconds >= _LONG:
         warnings.warn(

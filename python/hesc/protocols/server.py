@@ -118,6 +118,11 @@ class Server(ModelHolder[PlanT]):
         """Whether this server computes with the client's public keys."""
         return self.plan.needs_keys
 
+    @property
+    def answers_left(self) -> int | None:
+        """Numbers that may still be given; None where nothing is hidden and counted."""
+        return None
+
     def read_keys(self, keys: bytes) -> PublicKeys:
         """The parts of the client's public keys that the plan needs.
 

@@ -104,7 +104,7 @@ class LinearBackend(Backend):
 
     def most_measured(self, _server: Any) -> int | None:
         """Rows that a report's run may take: hidden weights give so many numbers."""
-        most: int | None = getattr(self.plan, "samples_in_all", None)
+        most: int | None = self.plan.samples_in_all
         return most
 
     def measured(

@@ -11,7 +11,7 @@ import numpy as np
 from hesc._native import OutOfRangeError, WireError
 from hesc._support.inputs import whole
 from hesc.codes import sets
-from hesc.models import conclusions, transforms
+from hesc.models import transforms
 from hesc.params import Params
 from hesc.protocols import wire
 from hesc.protocols.disclosure import Disclosure, secure
@@ -69,6 +69,7 @@ class NeighboursPlan(Plan):
     """
 
     protocol: ClassVar[str] = "neighbours"
+    link = "shares"
     distance_set: ClassVar[DistanceSet] = sets.PLAIN
     inputs: int = field(metadata=wire.INPUTS)
     """Features of a sample before the client's transforms."""
@@ -185,10 +186,6 @@ class NeighboursPlan(Plan):
         )
         predictions = voting.predicted(votes, self.classes)
         return Concluded(predictions, voting.scores_of(votes), *found)
-
-    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Shares of votes for all classes."""
-        return conclusions.probabilities("shares", scores)
 
     def disclosure(self) -> Disclosure:
         """Who holds and learns what, with errors and bytes."""

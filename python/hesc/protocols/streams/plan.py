@@ -53,7 +53,6 @@ class StreamPlan(Plan, Concluding):
     """
 
     protocol: ClassVar[str] = "streams"
-    link: ClassVar[str] = "none"
     needs_keys: ClassVar[bool] = True
     inputs: int = field(metadata=wire.INPUTS)
     """Features of a sample."""

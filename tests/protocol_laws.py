@@ -1,0 +1,66 @@
+"""What holds for every protocol, whatever it computes: laws on a planned model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+import hesc
+from hesc.protocols import registry
+from tests.lying_documents import check_reader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LIES: Final = 120
+"""Lies about a document that are tried."""
+
+
+def check_documents(private: Any) -> None:
+    """A plan, and its server's or owner's model: read back as they were, or refused.
+
+    Args:
+        private: an estimator that is planned.
+
+    """
+    plan = private._served().plan
+    data = plan.to_bytes()
+    row = registry.protocol_of(plan)
+    assert type(registry.read_plan(data)) is row.loaded("plan")
+    assert registry.read_plan(data).digest == plan.digest
+    assert check_reader(data, registry.read_plan, LIES) > LIES // 2
+    if row.has_owner:
+        model = private.owner().to_bytes()
+        assert check_reader(model, lambda b: registry.read_owner(plan, b), LIES) > LIES // 3
+    else:
+        model = private._backend.server().to_bytes()
+        assert check_reader(model, registry.read_server, LIES) > LIES // 3
+    for wrong in _other_protocols(plan):
+        with pytest.raises(hesc.HescError):
+            registry.read_plan(wrong)
+        with pytest.raises(hesc.WireError, match="another protocol"):
+            type(plan).from_bytes(wrong)
+
+
+def _other_protocols(plan: Any) -> Iterator[bytes]:
+    """The plan under the name of each other protocol."""
+    own = f'"protocol":"{plan.protocol}"'.encode()
+    assert plan.to_bytes().count(own) == 1
+    # Of protocols whose plans have the same fields one is read as the other's: sizes tell them
+    # apart, where they differ, and digests always do.
+    same = {"linear", "outsourced"}
+    for name in registry.PROTOCOLS:
+        if name != plan.protocol and not {name, plan.protocol} <= same:
+            yield plan.to_bytes().replace(own, f'"protocol":"{name}"'.encode())
+
+
+def check_words(private: Any) -> None:
+    """What a plan says of itself, to people and in notebooks."""
+    plan = private._served().plan
+    title, rows = plan.disclosure()
+    assert title
+    assert {"server", "client", "bytes"} <= set(rows)
+    assert all(str(size) in rows["bytes"] for size in plan.sizes())
+    assert "<table>" in plan._repr_html_()
+    assert plan.sizes(plan.rows + 1).up > plan.sizes(1).up or plan.rows == 1

@@ -1,0 +1,79 @@
+"""Laws of every row of the registry."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from typing import Any, Final
+
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.linear_model import RidgeClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+
+from hesc.ml import PrivateClassifier, PrivateMLPClassifier, PrivateNeighbours
+from hesc.ml.square import PrivateSquareNetwork
+from hesc.protocols import registry
+from hesc.streams.iris import load_network
+from tests.protocol_laws import check_documents, check_words
+
+X, Y = load_iris(return_X_y=True)
+
+
+def _classifier(**options: Any) -> Any:
+    private = PrivateClassifier(RidgeClassifier()).fit(X, Y)
+    private.plan(X, **options)
+    return private
+
+
+def _network() -> Any:
+    private = PrivateMLPClassifier(MLPClassifier((4,), max_iter=50, random_state=0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        private.fit(X, Y)
+    private.plan(X)
+    return private
+
+
+def _neighbours() -> Any:
+    private = PrivateNeighbours(KNeighborsClassifier()).fit(X, Y)
+    private.plan(X, disclose="distances")
+    return private
+
+
+def _square() -> Any:
+    private = PrivateSquareNetwork.from_network(load_network())
+    private.plan(X)
+    return private
+
+
+PLANNED: Final = {
+    "linear": _classifier,
+    "outsourced": lambda: _classifier(setting="outsourced"),
+    "owners": lambda: _classifier(setting="many_parties", parties={"p": [0, 1], "q": [2, 3]}),
+    "classes": lambda: _classifier(disclose="class", engine="binary"),
+    "networks": _network,
+    "neighbours": _neighbours,
+    "streams": _square,
+}
+"""An estimator that each protocol serves."""
+
+
+def test_every_protocol_is_tried() -> None:
+    assert set(PLANNED) == set(registry.PROTOCOLS)
+
+
+@cache
+def planned(name: str) -> Any:
+    return PLANNED[name]()
+
+
+@pytest.mark.parametrize("name", registry.PROTOCOLS)
+def test_documents_are_read_strictly(name: str) -> None:
+    check_documents(planned(name))
+
+
+@pytest.mark.parametrize("name", registry.PROTOCOLS)
+def test_plans_say_who_learns_what(name: str) -> None:
+    check_words(planned(name))
