@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from inspect import signature
+from dataclasses import fields
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -15,6 +15,11 @@ import typer
 from hesc._native import HescError, ParameterError
 from hesc.cli.columns import Table
 from hesc.cli.terminal import JsonFile, check_outputs, reading, write_text
+from hesc.protocols.classes.options import Classes
+from hesc.protocols.linear.options import Scores
+from hesc.protocols.networks.options import Network
+from hesc.protocols.outsourced.options import Outsourced
+from hesc.protocols.owners.options import Parties
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -134,7 +139,9 @@ def compile_model(
                 f"{ranges_from} has two rows, least and greatest values, and the columns of {data}"
             )
         limits = (pair[0], pair[1])
-    options: dict[str, Any] = {
+    given: dict[str, Any] = {
+        "ranges": limits,
+        "max_error": max_error,
         "hidden": hidden,
         "answers": answers,
         "own_model": own_model,
@@ -143,28 +150,13 @@ def compile_model(
         "refit": refit,
         "min_fidelity": min_fidelity,
         "min_agreement": min_agreement,
-        "feature_bits": feature_bits,
+        "bits": feature_bits,
         "engine": engine,
         "batch": batch,
     }
-    # What was not asked for is not handed on: not every model knows every option.
-    options = {
-        name: value for name, value in options.items() if not (value is None or value is False)
-    }
-    unknown = sorted(set(options) - set(signature(private.plan).parameters))
-    if unknown:
-        named = ", ".join(f"--{name.replace('_', '-')}" for name in unknown)
-        raise ParameterError(f"{named}: this model is a network, whose plans take none of that")
-    if not hasattr(private, "feature_names_in_"):
-        options["names"] = names
-    plan = private.plan(
-        rows,
-        setting=setting,
-        disclose=disclose,
-        max_error=max_error,
-        ranges=limits,
-        **options,
-    )
+    given = {name: value for name, value in given.items() if not (value is None or value is False)}
+    own = {} if hasattr(private, "feature_names_in_") else {"names": names}
+    plan = private.plan(rows, _options(private, setting, disclose, given), **own)
     try:
         private.save(out, sample=sample, commands=[shlex.join(["hesc", *sys.argv[1:]])])
     except ImportError as error:
@@ -182,6 +174,45 @@ def compile_model(
     if json_file != "-":
         typer.echo(plan)
         typer.echo(f"read {out / 'report.html'} before you give {out / 'client'} away")
+
+
+_KINDS: Final[dict[tuple[str, str], type]] = {
+    ("client_server", "scores"): Scores,
+    ("client_server", "class"): Classes,
+    ("outsourced", "scores"): Outsourced,
+    ("many_parties", "scores"): Parties,
+}
+"""Classes of options by --setting and --disclose."""
+_FLAGS: Final = {"bits": "feature-bits", "parties": "party"}
+"""Names of options of the command where they are not those of a class."""
+
+
+def _options(private: Any, setting: str, disclose: str, given: dict[str, Any]) -> Any:
+    """Options of a plan, as the command line has them.
+
+    Raises:
+        ParameterError: what no plan is made of, or an option that such a plan does not take.
+
+    """
+    kind = _KINDS.get((setting, disclose))
+    if kind is None:
+        served = "; ".join(f"--setting {who} --disclose {what}" for who, what in _KINDS)
+        raise ParameterError(
+            f"--setting {setting[:40]} --disclose {disclose[:40]} is not served. Served are "
+            f"{served}"
+        )
+    if kind is Scores and Network in private._backends:  # noqa: SLF001 - its table of options
+        kind = Network
+    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    flags = [f"--{_FLAGS.get(name, name.replace('_', '-'))}" for name in given if name not in known]
+    if flags:
+        raise ParameterError(
+            f"{', '.join(flags)}: not of --setting {setting} --disclose {disclose}, whose plans of "
+            f"such models take {', '.join(known)}"
+        )
+    if kind is Parties and "parties" not in given:
+        raise ParameterError("--setting many_parties takes --party, once for each party")
+    return kind(**given)
 
 
 def _number_of(bins: str | None) -> int | str | None:
