@@ -29,6 +29,7 @@ from hesc.ml import (
     Classes,
     ClientFolder,
     LinearPlan,
+    Network,
     PrivateClassifier,
     PrivateMLPClassifier,
     PrivateMLPRegressor,
@@ -205,7 +206,7 @@ def test_networks_have_no_contenders_and_say_so(network: Any) -> None:
 
 def test_ranges_that_have_no_width_among_numbers(network: Any) -> None:
     with pytest.raises(hesc.ParameterError, match="ranges are finite"):
-        network.plan(X, Scores(ranges=(-1e308, 1e308)))
+        network.plan(X, Network(ranges=(-1e308, 1e308)))
     with pytest.raises(hesc.ParameterError, match="ranges are pairs"):
         compared(fitted().estimator_, X, ranges=(-1e308, 1e308))
     fields = json.loads(network.plan(X).to_bytes())
@@ -531,7 +532,7 @@ def test_networks_of_one_unit_run(features: int, layers: tuple[int, ...], activa
         hidden_layer_sizes=layers, activation=activation, max_iter=3000, random_state=1, alpha=0.01
     )
     private = PrivateMLPRegressor(inner).fit(rows, rows[:, 0] + 0.1 * rng.normal(size=80))
-    plan = private.plan(rows, Scores(max_error=0.5))
+    plan = private.plan(rows, Network(max_error=0.5))
     found = private.run(rows[:5], progress=False)
     clear = private.estimator_.predict(rows[:5])
     assert np.abs(found.scores - clear).max() <= plan.worst + 7 * plan.noise
@@ -540,7 +541,7 @@ def test_networks_of_one_unit_run(features: int, layers: tuple[int, ...], activa
     # Keys to rotate by are for networks that do.
     inner = MLPRegressor(hidden_layer_sizes=(2,), max_iter=3000, random_state=0)
     wider = PrivateMLPRegressor(inner).fit(rows, rows[:, 0])
-    wider.plan(rows, Scores(max_error=1.0))
+    wider.plan(rows, Network(max_error=1.0))
     with pytest.raises(hesc.WireError, match="keys for this network are public, relin"):
         private.server(keys=wider.client().public_keys())
 
@@ -556,7 +557,7 @@ def test_networks_whose_predictions_are_all_alike_are_refused_or_served() -> Non
         private.fit(point, target)
     with pytest.raises(hesc.ParameterError, match="alike; give max_error="):
         private.plan(point)
-    private.plan(point, Scores(max_error=0.1))
+    private.plan(point, Network(max_error=0.1))
     found = private.run(point[:3], progress=False)
     assert np.abs(found.scores - private.predict(point[:3])).max() < 0.7
     # All units are off: whatever comes in, the same comes out.

@@ -26,6 +26,7 @@ from hesc.ml import (
     ClientFolder,
     ClippedWarning,
     Neighbours,
+    Network,
     OwnerFolder,
     PrivateClassifier,
     PrivateMLPClassifier,
@@ -118,7 +119,7 @@ def test_ranges_of_networks_are_warned_of() -> None:
     inner = MLPClassifier((4,), alpha=0.1, max_iter=3000, random_state=0)
     made = PrivateMLPClassifier(inner).fit(X, Y)
     with pytest.warns(UserWarning, match="rows planned with lie beyond"):
-        made.plan(X, Scores(ranges=(0, [6, 8, 8, 8])))
+        made.plan(X, Network(ranges=(0, [6, 8, 8, 8])))
 
 
 def test_rows_that_do_not_vary_are_refused() -> None:

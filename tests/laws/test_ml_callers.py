@@ -23,6 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hesc.ml import (
     Classes,
+    Neighbours,
     Network,
     Outsourced,
     Parties,
@@ -104,7 +105,7 @@ CASES: dict[str, Case] = {
         lambda copy: PrivateNeighbours(
             make_pipeline(StandardScaler(copy=copy), KNeighborsClassifier())
         ),
-        Scores(min_agreement=0.0, bits=64),
+        Neighbours(min_agreement=0.0, bits=64),
     ),
     "a network": Case(
         lambda copy: PrivateMLPClassifier(
