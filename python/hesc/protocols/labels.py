@@ -91,16 +91,3 @@ def check_scores(classes: NDArray[Any] | None, outputs: int) -> None:
     """
     if classes is not None and outputs != (1 if len(classes) == 2 else len(classes)):
         raise WireError("a plan has another number of classes than of scores")
-
-
-def read_for_scores(value: object, outputs: int) -> NDArray[Any] | None:
-    """Classes from a document, of which so many scores tell: one of two, else one of each.
-
-    Raises:
-        WireError: as `read`; another number of classes.
-
-    """
-    classes = None if value is None else read(value)
-    if classes is not None and outputs != (1 if len(classes) == 2 else len(classes)):
-        raise WireError("a plan has another number of classes than of scores")
-    return classes
