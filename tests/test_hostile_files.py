@@ -12,8 +12,8 @@ import pytest
 
 import hesc
 from hesc.protocols.message import HEAD_BYTES, Kind, Message, MessageWriter, read_messages
-from hesc.protocols.streams.plan import StreamPlan
 from hesc.protocols.streams.options import Streams
+from hesc.protocols.streams.plan import StreamPlan
 from hesc.protocols.streams.planning import make
 from hesc.streams.iris import load_network
 from hesc.streams.networks import SquareNetwork

@@ -708,10 +708,10 @@ def test_other_classes_name_this_one() -> None:
         (Neighbours, "Parameter", "an object, not its class"),
         (Neighbours(bits=100), "Parameter", "multiple of 64"),
         (Neighbours(bits=1024), "OutOfRange", "64 to 960"),
-        (Neighbours(bits=1.5), "Shape", "whole number"),
+        (Neighbours(bits=1.5), "Shape", "whole number"),  # type: ignore[arg-type]
         (Neighbours(min_agreement=1.5), "Parameter", "from 0 to 1"),
         (Neighbours(min_agreement=True), "Parameter", "from 0 to 1"),
-        (Neighbours(min_agreement="x"), "Shape", "real numbers"),
+        (Neighbours(min_agreement="x"), "Shape", "real numbers"),  # type: ignore[arg-type]
         (Neighbours(random_state=-1), "OutOfRange", "random_state"),
         (Neighbours(random_state=2**32), "OutOfRange", "random_state"),
     ],

@@ -352,13 +352,13 @@ def test_other_estimators_are_refused(act: Callable[[], Any], error: str, text: 
         (Parties({"p": [0]}), "Parameter", "parties are two or more"),
         (Scores(max_error=0), "Parameter", "above zero"),
         (Scores(max_error=True), "Parameter", "above zero"),
-        (Scores(max_error=[1, 2]), "Parameter", "above zero"),
+        (Scores(max_error=[1, 2]), "Parameter", "above zero"),  # type: ignore[arg-type]
         (Scores(max_error=1e-14), "Parameter", "in double precision, loses"),
         (Scores(max_error=1e-11), "NoiseBudget", "no set reaches"),
         (Scores(answers=5), "Parameter", "hidden=True"),
-        (Scores(hidden=1), "Parameter", "True or False"),
+        (Scores(hidden=1), "Parameter", "True or False"),  # type: ignore[arg-type]
         (Scores(hidden=True, answers=0), "OutOfRange", "answers"),
-        (Scores(ranges=3), "Shape", "a pair"),
+        (Scores(ranges=3), "Shape", "a pair"),  # type: ignore[arg-type]
         (Scores(ranges=(0, [1, 2])), "Shape", "4 numbers"),
         (Scores(ranges=(1, 0)), "Parameter", "low at most"),
     ],

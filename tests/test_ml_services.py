@@ -158,7 +158,7 @@ def test_options_have_pages_and_take_no_others(name: str) -> None:
     kind: Any = type(OPTIONS[name])
     own = {field.name for field in fields(kind)}
     others = {field.name for each in OPTIONS.values() for field in fields(each)} - own
-    given = {"parties": {}} if name == "Parties" else {}
+    given: Any = {"parties": {}} if name == "Parties" else {}
     for other in others:
         with pytest.raises(TypeError, match=f"unexpected keyword argument '{other}'"):
             kind(**given, **{other: 1})

@@ -54,9 +54,10 @@ class Split:
         self.seed = seed
 
     def _planned(self, **options: Any) -> NeighboursPlan:
-        return self.private.plan(
+        plan: NeighboursPlan = self.private.plan(
             self.trained, Neighbours(min_agreement=0, random_state=self.seed, **options)
         )
+        return plan
 
     def tried(self, bits: int) -> dict[str, float]:
         """Classes by codes that are compared in the clear: encrypted ones give the same."""

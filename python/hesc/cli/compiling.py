@@ -219,7 +219,7 @@ def _options(private: Any, setting: str, disclose: str, given: dict[str, Any]) -
     if kind is Scores:
         # What such a model is planned with where nothing else is asked.
         kind = next(iter(private._backends))  # noqa: SLF001 - its table of options
-    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    known = [field.name for field in fields(kind)]
     flags = [f"--{_FLAGS.get(name, name.replace('_', '-'))}" for name in given if name not in known]
     if flags:
         raise ParameterError(
