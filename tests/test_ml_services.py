@@ -49,7 +49,9 @@ from hesc.ml import (
     PrivateMLPRegressor,
     PrivateNeighbours,
     PrivateRegressor,
+    PrivateSquareNetwork,
     Scores,
+    Streams,
     report,
 )
 from hesc.models.described import Described
@@ -59,6 +61,7 @@ from hesc.models.trees import TreeEnsemble
 from hesc.protocols import backend
 from hesc.protocols.classes.planning import held_out
 from hesc.protocols.measuring import SAMPLE
+from hesc.streams.iris import load_network
 
 X, Y = datasets.load_iris(return_X_y=True)
 NAMES = ["a", "b", "c", "d"]
@@ -76,6 +79,7 @@ def estimators() -> dict[str, Any]:
         "classifier": fitted(PrivateClassifier(LogisticRegression(max_iter=1000))),
         "tree": fitted(PrivateClassifier(DecisionTreeClassifier(max_depth=2, random_state=0))),
         "regressor": fitted(PrivateRegressor(Ridge())),
+        "streams": PrivateSquareNetwork.from_network(load_network()),
         "neighbours": fitted(PrivateNeighbours(KNeighborsClassifier())),
         "network": fitted(PrivateMLPClassifier(MLPClassifier((4,), max_iter=50, random_state=0))),
         "network regressor": fitted(
@@ -93,6 +97,7 @@ OPTIONS: dict[str, Any] = {
     "Parties": Parties({"p": [0, 1], "q": [2, 3]}),
     "Network": Network(),
     "Neighbours": Neighbours(),
+    "Streams": Streams(),
 }
 SETTING = {
     "Scores": "client_server",
@@ -100,6 +105,7 @@ SETTING = {
     "Outsourced": "outsourced",
     "Parties": "many_parties",
     "Neighbours": "client_server",
+    "Streams": "outsourced",
 }
 
 
@@ -110,14 +116,13 @@ def test_options_are_those_of_the_protocols() -> None:
     assert set(backend._REASONS) == set(OPTIONS)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "streams"])
 def test_all_options_are_served_or_refused(kind: str, estimators: dict[str, Any]) -> None:
     """A plan says its setting in words; a refusal names the options that are served."""
     private = estimators[kind]
     served = {each.__name__ for each in private._backends}
-    assert {"neighbours": "Neighbours"}.get(kind, "Network" if "network" in kind else "Scores") in (
-        served
-    )
+    own = {"neighbours": "Neighbours", "streams": "Streams"}
+    assert own.get(kind, "Network" if "network" in kind else "Scores") in served
     for name, options in OPTIONS.items():
         if name in served:
             # What some cannot be planned without.
@@ -131,7 +136,7 @@ def test_all_options_are_served_or_refused(kind: str, estimators: dict[str, Any]
         assert _listed(caught.value) == served
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "streams"])
 def test_what_is_no_option_lists_what_is_served_here(kind: str, estimators: dict[str, Any]) -> None:
     """And nothing that the same estimator would refuse next."""
     private = estimators[kind]

@@ -223,8 +223,8 @@ def _options(private: Any, setting: str, disclose: str, given: dict[str, Any]) -
     flags = [f"--{_FLAGS.get(name, name.replace('_', '-'))}" for name in given if name not in known]
     if flags:
         raise ParameterError(
-            f"{', '.join(flags)}: not of --setting {setting} --disclose {disclose}, whose plans of "
-            f"such models take {', '.join(known)}"
+            f"{', '.join(flags)}: not of a plan of this model with --setting {setting} --disclose "
+            f"{disclose}, {kind.__name__}(), which takes {', '.join(known)}"
         )
     if kind is Parties and "parties" not in given:
         raise ParameterError("--setting many_parties takes --party, once for each party")
