@@ -516,5 +516,5 @@ def test_documents_name_all_options_that_are_served() -> None:
     text = (Path(__file__).parents[1] / "docs" / "ml.md").read_text(encoding="utf-8")
     table = text.split("## Settings")[1].split("\n## ")[0]
     named = set(re.findall(r"^\| `(\w+)\(", table, re.MULTILINE))
-    kinds = (PrivateClassifier, PrivateMLPClassifier, PrivateNeighbours)
+    kinds = (PrivateClassifier, PrivateMLPClassifier, PrivateNeighbours, PrivateSquareNetwork)
     assert named == {each.__name__ for kind in kinds for each in kind._backends}
