@@ -79,11 +79,11 @@ def test_the_remedy_for_a_search_works(remedy: Any) -> None:
 def test_remedies_for_trees_work() -> None:
     """Refusals name a wish; with it the same model is planned."""
     deep = PrivateClassifier(DecisionTreeClassifier(max_depth=3, random_state=0)).fit(X, Y)
-    with pytest.raises(hesc.ParameterError, match=r"Classes\(\) computes"):
+    with pytest.raises(hesc.ParameterError, match=r"Classes\(\)\)? computes"):
         deep.plan(X)
     deep.plan(X, Classes())
     forest = PrivateClassifier(RandomForestClassifier(5, random_state=0)).fit(X, Y)
-    with pytest.raises(hesc.ParameterError, match=r"Classes\(\) computes"):
+    with pytest.raises(hesc.ParameterError, match=r"Classes\(\)\)? computes"):
         forest.plan(X, Scores(refit="additive", min_fidelity=1))
     stumps = PrivateClassifier(GradientBoostingClassifier(max_depth=1, random_state=0)).fit(X, Y)
     with pytest.raises(hesc.ParameterError, match="bins='thresholds'") as refused:
