@@ -24,7 +24,7 @@ from sklearn.linear_model import LinearRegression
 import hesc
 from hesc._support.one_process import OneProcess
 from hesc.cli import files
-from hesc.ml import LinearServer, PrivateRegressor
+from hesc.ml import LinearServer, PrivateRegressor, Scores
 from hesc.protocols import ledger
 from hesc.protocols.copies import Copies
 from hesc.protocols.linkage import Comparer, LinkagePlan, Sender
@@ -46,8 +46,8 @@ NAMES = [f"f{n}" for n in range(12)]
 
 def planned(answers: int = 11, **wishes: Any) -> PrivateRegressor:
     made = PrivateRegressor(LinearRegression()).fit(X, X @ np.arange(1.0, 13))
-    wishes = {"max_error": 0.5, "ranges": (-1, 1), "names": NAMES, **wishes}
-    made.plan(X, hidden=True, answers=answers, **wishes)
+    wishes = {"max_error": 0.5, "ranges": (-1, 1), **wishes}
+    made.plan(X, Scores(hidden=True, answers=answers, **wishes), names=NAMES)
     return made
 
 
@@ -61,7 +61,6 @@ GUARDED = {
 }
 """What counts, or whose compiled part counts, towards no more than may be."""
 HARMLESS = {
-    "protocols/message.py MessageWriter _messages": "what one file says of itself",
     "cli/columns.py Table _line": "a line's number, for errors",
     "protocols/streams/contenders.py Layered bytes_down": "what was measured",
     "protocols/streams/contenders.py Layered bytes_up": "what was measured",
@@ -237,7 +236,7 @@ def test_budgets_follow_weights() -> None:
     made = planned()
     made.run(X[:7], progress=False)
     for error, ranges in ((0.5, (-1, 1)), (0.25, (-1, 1)), (0.5, (-2, 2))):
-        made.plan(X, hidden=True, answers=11, max_error=error, ranges=ranges)
+        made.plan(X, Scores(hidden=True, answers=11, max_error=error, ranges=ranges))
         client = made.client()
         server = made.server(keys=client.public_keys())
         assert server.answers_left == 4
@@ -252,7 +251,7 @@ def test_budgets_follow_weights() -> None:
     other = planned(5)
     assert other.server(keys=other.client().public_keys()).answers_left == 0
     new = PrivateRegressor(LinearRegression()).fit(X, X @ np.arange(2.0, 14))
-    new.plan(X, hidden=True, answers=11, max_error=0.5, ranges=(-1, 1))
+    new.plan(X, Scores(hidden=True, answers=11, max_error=0.5, ranges=(-1, 1)))
     assert new.server(keys=new.client().public_keys()).answers_left == 11
 
 
@@ -504,18 +503,18 @@ def test_plans_say_what_their_answers_give_away() -> None:
     rng = np.random.default_rng(2)
     x = rng.uniform(-1, 1, size=(300, 12))
     made = PrivateRegressor(LinearRegression()).fit(x, x @ rng.normal(size=12))
-    plan = made.plan(x, hidden=True, max_error=0.5)
+    plan = made.plan(x, Scores(hidden=True, max_error=0.5))
     assert plan.copy.explained < 0.5
     assert 2 <= plan.ring.answers == plan.copy.samples < 11
     assert f"R^2 of scores {plan.copy.explained:.2f}" in str(plan)
-    more = made.plan(x, hidden=True, max_error=0.5, answers=11)
+    more = made.plan(x, Scores(hidden=True, max_error=0.5, answers=11))
     assert more.copy.explained > 0.5
     assert b"copy" not in more.to_bytes()
     # One direction in which nearly everything varies: one answer is too many, unless it is wished.
     alike = x[:, :1] + 0.01 * x
     single = PrivateRegressor(LinearRegression()).fit(alike, x[:, 0])
     with pytest.raises(hesc.ParameterError, match=r"hides too little.*R\^2 of scores.*answers="):
-        single.plan(alike, hidden=True, max_error=1.0)
+        single.plan(alike, Scores(hidden=True, max_error=1.0))
     copies = Copies(np.ones((1, 12)), np.zeros(1), alike, classifies=False)
     assert copies.most(5) is None
     assert copies.best(1).explained > 0.9

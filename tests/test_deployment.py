@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 import hesc
 from hesc._support.new_files import new_folder
-from hesc.ml import ClientFolder, Deployment, PrivateClassifier, ServerFolder
+from hesc.ml import ClientFolder, Deployment, PrivateClassifier, Scores, ServerFolder
 from hesc.protocols import folders, ledger, registry
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ X, Y = load_iris(return_X_y=True)
 
 def planned(names: tuple[str, ...] = ("a", "b", "c", "d"), **wishes: Any) -> PrivateClassifier:
     made = PrivateClassifier(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, Y)
-    made.plan(X, names=names, **wishes)
+    made.plan(X, Scores(**wishes), names=names)
     return made
 
 
@@ -372,7 +372,7 @@ def test_hidden_weights_are_saved_and_want_keys(tmp_path: Path) -> None:
     """The keys that the report's run is made with are gone: a server takes its client's."""
     x, y = load_breast_cancer(return_X_y=True)
     made = PrivateClassifier(make_pipeline(StandardScaler(), RidgeClassifier())).fit(x, y)
-    made.plan(x, hidden=True, max_error=0.05, answers=29)
+    made.plan(x, Scores(hidden=True, max_error=0.05, answers=29))
     opened = Deployment.open(made.save(tmp_path / "d"))
     with pytest.raises(hesc.ParameterError, match="needs the client's public keys"):
         opened.server.server()

@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 import hesc
 from hesc.cli import batches, compiling, files, terminal
 from hesc.cli.columns import Table
-from hesc.ml import ClientFolder, PrivateClassifier, PrivateRegressor
+from hesc.ml import ClientFolder, PrivateClassifier, PrivateRegressor, Scores
 from hesc.protocols.message import (
     HEAD_BYTES,
     NAME_BYTES,
@@ -151,7 +151,7 @@ def test_errors_later_in_a_file_say_where(
 
 def test_regressors_of_several_targets(tmp_path: Path) -> None:
     made = PrivateRegressor(LinearRegression()).fit(X[:, :2], X[:, 2:])
-    made.plan(X[:, :2], max_error=0.01)
+    made.plan(X[:, :2], Scores(max_error=0.01))
     made.save(tmp_path / "d", sample=9)
     rows = write(tmp_path / "r.csv", ["x", "y"], X[:, :2])
     files.keygen(tmp_path / "d" / "client", tmp_path / "k")
@@ -166,7 +166,7 @@ def test_scorecards(tmp_path: Path) -> None:
     """The report tells errors of what is computed, and how near that is to the fitted model."""
     inner = GradientBoostingClassifier(max_depth=1, n_estimators=9, random_state=0)
     made = PrivateClassifier(inner)
-    plan = made.fit(X, LABELS[Y]).plan(X, names=NAMES, bins=8)
+    plan = made.fit(X, LABELS[Y]).plan(X, Scores(bins=8), names=NAMES)
     assert plan.fidelity is not None
     assert plan.fidelity.apart > 20 * plan.error
     made.save(tmp_path / "d")
@@ -199,7 +199,7 @@ def test_projections(tmp_path: Path, parts: int, hidden: bool) -> None:
     axes = make_pipeline(StandardScaler(), PCA(parts, whiten=True)).fit_transform(samples)
     made = PrivateRegressor(make_pipeline(StandardScaler(), LinearRegression()))
     wishes: dict[str, Any] = {"hidden": True, "answers": 9 * parts} if hidden else {}
-    plan = made.fit(samples, np.squeeze(axes)).plan(samples, names=names, **wishes)
+    plan = made.fit(samples, np.squeeze(axes)).plan(samples, Scores(**wishes), names=names)
     made.save(tmp_path / "d")
     report = (tmp_path / "d" / "report.html").read_text()
     assert "Private regressor" in report
@@ -472,7 +472,7 @@ def test_hidden_weights_are_counted_over_runs(tmp_path: Path) -> None:
     x, y = load_breast_cancer(return_X_y=True)
     made = PrivateClassifier(make_pipeline(StandardScaler(), RidgeClassifier())).fit(x, y)
     names = [f"f{n}" for n in range(30)]
-    made.plan(x, hidden=True, max_error=0.05, names=names, answers=29)
+    made.plan(x, Scores(hidden=True, max_error=0.05, answers=29), names=names)
     made.save(tmp_path / "d", sample=4)
     client, server = tmp_path / "d" / "client", tmp_path / "d" / "server"
     with pytest.raises(hesc.ParameterError, match="give --keys"):

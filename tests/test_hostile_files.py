@@ -12,6 +12,7 @@ import pytest
 
 import hesc
 from hesc.protocols.message import HEAD_BYTES, Kind, Message, MessageWriter, read_messages
+from hesc.protocols.streams.options import Streams
 from hesc.protocols.streams.plan import StreamPlan
 from hesc.protocols.streams.planning import make
 from hesc.streams.iris import load_network
@@ -230,7 +231,7 @@ def test_lying_models_are_refused_or_used(kind: str, tmp_path: Path) -> None:
     if is_network:
         NETWORK.save(path)
     else:
-        path.write_bytes(make(NETWORK, np.zeros((1, 4)), names=[]).to_bytes())
+        path.write_bytes(make(NETWORK, np.zeros((1, 4)), Streams(), names=[]).to_bytes())
     document, original = json.loads(path.read_text()), path.read_bytes()
     rng = np.random.default_rng(2)
     refused = 0

@@ -39,8 +39,10 @@ from hesc.ml import (
     ClippedWarning,
     LinearPlan,
     LinearServer,
+    Outsourced,
     PrivateClassifier,
     PrivateRegressor,
+    Scores,
 )
 from hesc.models.steps import projection
 from hesc.protocols.measuring import measure
@@ -97,7 +99,7 @@ TRANSFORMS = {
 
 def private(**wishes: Any) -> PrivateClassifier:
     made = PrivateClassifier(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, Y)
-    made.plan(X, **wishes)
+    made.plan(X, Scores(**wishes))
     return made
 
 
@@ -133,7 +135,7 @@ def test_regressors_predict_as_in_the_clear(name: str) -> None:
     rows, target = datasets.load_diabetes(return_X_y=True)
     target = target / target.std()
     made = PrivateRegressor(make_pipeline(StandardScaler(), REGRESSORS[name])).fit(rows, target)
-    made.plan(rows, max_error=0.01)
+    made.plan(rows, Scores(max_error=0.01))
     found = made.predict(rows, fhe="execute")
     assert found.shape == target.shape
     assert np.abs(found - made.predict(rows)).max() < 0.07
@@ -144,7 +146,7 @@ def test_transforms_are_those_of_scikit_learn(name: str) -> None:
     """As numbers before encryption, read from the wire by a client without scikit-learn's help."""
     pipeline = make_pipeline(*TRANSFORMS[name], Ridge())
     made = PrivateRegressor(pipeline).fit(X[::2], Y[::2])
-    made.plan(X, max_error=0.01)
+    made.plan(X, Scores(max_error=0.01))
     plan = LinearPlan.from_bytes(made.client().plan.to_bytes())
     server = json.loads(made.server().to_bytes())
     assert server["plan"] == plan.to_bytes().decode()
@@ -194,17 +196,17 @@ def test_diabetes_over_ten_splits() -> None:
     for seed in range(10):
         train, test, learnt, right = train_test_split(rows, target, random_state=seed)
         made = PrivateRegressor(make_pipeline(StandardScaler(), Ridge())).fit(train, learnt)
-        made.plan(train, ranges=(rows.min(axis=0), rows.max(axis=0)))
+        made.plan(train, Scores(ranges=(rows.min(axis=0), rows.max(axis=0))))
         run = made.run(test)
         clear = made.score(test, right)
         explained = 1 - np.mean((right - run.predictions) ** 2) / np.var(right)
         assert abs(explained - clear) <= 0.01
 
 
-def refused_or_right(private: Any, rows: Any, expected: Any, **wishes: Any) -> str:
+def refused_or_right(private: Any, rows: Any, expected: Any, options: Any = None) -> str:
     """Why a model is refused, or nothing, where no score is eight errors off (one of 10^15)."""
     try:
-        private.plan(rows, **wishes)
+        private.plan(rows, options)
         found = private.run(rows[:1], progress=False)
     except hesc.HescError as problem:
         return str(problem)
@@ -213,11 +215,11 @@ def refused_or_right(private: Any, rows: Any, expected: Any, **wishes: Any) -> s
 
 
 @pytest.mark.parametrize(
-    "wishes",
-    [{}, {"hidden": True}, {"setting": "outsourced"}, {"setting": "outsourced", "own_model": True}],
+    "options",
+    [Scores(), Scores(hidden=True), Outsourced(), Outsourced(own_model=True)],
     ids=["open", "hidden", "public key", "secret key"],
 )
-def test_weights_that_cancel_beyond_doubles_are_refused(wishes: Any) -> None:
+def test_weights_that_cancel_beyond_doubles_are_refused(options: Any) -> None:
     """A whitened column that is constant has a weight of 10^15 and scores of roundings alone."""
     wine = datasets.load_wine().data
     before = make_pipeline(StandardScaler(), PolynomialFeatures(2)).fit(wine)
@@ -234,12 +236,12 @@ def test_weights_that_cancel_beyond_doubles_are_refused(wishes: Any) -> None:
         model.intercept_ = -model.coef_ @ axes.mean_
         private = PrivateRegressor.from_fitted(make_pipeline(steps, model))
         expected = private.predict(rows)
-        assert "VarianceThreshold" in refused_or_right(private, rows, expected, **wishes)
+        assert "VarianceThreshold" in refused_or_right(private, rows, expected, options)
     # What cancels within doubles is served.
     far = rng.normal(size=(50, 3)) + 1e6
     ridge = Ridge().fit(far, far @ [1.0, -2, 1])
     private = PrivateRegressor.from_fitted(ridge)
-    assert refused_or_right(private, far, ridge.predict(far), **wishes) == ""
+    assert refused_or_right(private, far, ridge.predict(far), options) == ""
 
 
 @pytest.mark.parametrize("fhe", ["execute", "simulate"])
@@ -303,7 +305,7 @@ def test_agreement_is_what_happens() -> None:
     for kept, most in ((Y > 0, 0.02), (Y >= 0, 0.2)):
         rows, labels = X[kept], Y[kept]
         made = PrivateClassifier(make_pipeline(StandardScaler(), LogisticRegression()))
-        plan = made.fit(rows, labels).plan(rows, max_error=2.0)
+        plan = made.fit(rows, labels).plan(rows, Scores(max_error=2.0))
         assert plan.agreement is not None
         runs = [made.predict(rows, fhe="simulate", random_state=seed) for seed in range(80)]
         found = np.mean(runs == made.predict(rows))

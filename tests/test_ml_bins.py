@@ -28,7 +28,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import hesc
 from hesc._support import documents
-from hesc.ml import LinearPlan, PrivateClassifier, PrivateRegressor
+from hesc.ml import LinearPlan, PrivateClassifier, PrivateRegressor, Scores
 from hesc.models import additive, steps, transforms
 from hesc.models.transforms import transformed
 from hesc.models.trees import TreeEnsemble
@@ -123,7 +123,7 @@ def test_trees_of_single_features_are_computed_as_they_are(model: Any, two: bool
     if "Regressor" in type(model).__name__:
         rows, target = PATIENTS
     made = made_of(model, rows, target)
-    plan = made.plan(rows, bins="thresholds")
+    plan = made.plan(rows, Scores(bins="thresholds"))
     assert plan.fidelity is not None
     assert plan.fidelity.apart < 1e-9
     linear = made._served().linear
@@ -147,7 +147,7 @@ def test_shares_of_forests_are_probabilities() -> None:
     """Those of scikit-learn within the error, never below zero, whatever errors scores have."""
     for rows, target, outputs in ((X, Y, 3), (X[Y > 0], Y[Y > 0], 1)):
         made = PrivateClassifier(RandomForestClassifier(9, max_depth=1, random_state=0))
-        plan = made.fit(rows, target).plan(rows, bins="thresholds", max_error=0.01)
+        plan = made.fit(rows, target).plan(rows, Scores(bins="thresholds", max_error=0.01))
         shares = made.predict_proba(rows, fhe="execute")
         assert np.abs(shares - made.predict_proba(rows)).max() < 14 * plan.error
         scores = plan.scores(np.full((4, outputs), -0.7))
@@ -160,7 +160,7 @@ def test_thresholds_move_to_the_nearest_edges() -> None:
     """A tree of one split at 5 with the edges 2 and 6 splits at 6, and the plan says how far."""
     rows = np.arange(1.0, 11)[:, None]
     made = PrivateRegressor(DecisionTreeRegressor(max_depth=1)).fit(rows, 1.0 * (rows[:, 0] > 5))
-    plan = made.plan(rows, bins=[[2, 6.5]], min_fidelity=0)
+    plan = made.plan(rows, Scores(bins=[[2, 6.5]], min_fidelity=0))
     linear = made._served().linear
     found = transformed(linear.steps, rows) @ linear.weights.T + linear.intercepts
     assert found[:, 0] == pytest.approx(1.0 * (rows[:, 0] > 6.5))
@@ -169,7 +169,7 @@ def test_thresholds_move_to_the_nearest_edges() -> None:
     assert plan.fidelity.explained == pytest.approx(1 - 0.1 / 0.25)
     assert "nearest public edges" in str(plan)
     with pytest.raises(hesc.ParameterError, match=r"too far.*min_fidelity=0\.9"):
-        made.plan(rows, bins=[[2, 6.5]])
+        made.plan(rows, Scores(bins=[[2, 6.5]]))
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_deeper_trees_are_fitted_again_or_refused(model: Any) -> None:
     made = made_of(model, train, learnt)
     with pytest.raises(hesc.ParameterError, match="refit='additive'"):
         made.plan(train)
-    plan = made.plan(train, refit="additive", min_fidelity=0.5)
+    plan = made.plan(train, Scores(refit="additive", min_fidelity=0.5))
     near = LinearPlan.from_bytes(plan.to_bytes()).fidelity
     assert near == plan.fidelity
     assert near is not None
@@ -203,8 +203,8 @@ def test_deeper_trees_are_fitted_again_or_refused(model: Any) -> None:
     assert share > near.share - max(0.1, 5 * np.sqrt(near.share * (1 - near.share) / len(test)))
     if near.share < 1:
         with pytest.raises(hesc.ParameterError, match="min_fidelity=1"):
-            made.plan(train, refit="additive", min_fidelity=1)
-        made.plan(train, refit="additive", min_fidelity=0.5)
+            made.plan(train, Scores(refit="additive", min_fidelity=1))
+        made.plan(train, Scores(refit="additive", min_fidelity=0.5))
     made.estimator_ = made_of(model.set_params(random_state=5), train[::2], learnt[::2]).estimator_
     with pytest.raises(hesc.ParameterError, match="has changed"):
         made.run(test)
@@ -223,7 +223,7 @@ def test_bins_of_scikit_learn_before_a_linear_model() -> None:
     assert np.abs(found - made.predict(np.concatenate([rows, extra]))).max() < 7 * plan.error
     for option, text in (({"ranges": (0, 1)}, "takes no ranges"), ({"bins": 5}, "models of trees")):
         with pytest.raises(hesc.ParameterError, match=text):
-            made.plan(rows, **option)
+            made.plan(rows, Scores(**option))
     with pytest.raises(hesc.OutOfRangeError, match="no finite"):
         plan.prepared(rows * np.inf)
 
@@ -244,7 +244,7 @@ def test_bins_of_scikit_learn_before_a_linear_model() -> None:
 def test_wishes_of_bins_that_cannot_be(wishes: dict[str, Any], error: str, text: str) -> None:
     made = PrivateClassifier(AdaBoostClassifier(n_estimators=5, random_state=0)).fit(X, Y)
     with pytest.raises(getattr(hesc, f"{error}Error"), match=text):
-        made.plan(X, **wishes)
+        made.plan(X, Scores(**wishes))
 
 
 def test_pairs_of_features_have_cells() -> None:
@@ -257,7 +257,7 @@ def test_pairs_of_features_have_cells() -> None:
 def scorecard() -> dict[str, Any]:
     """The plan of a scorecard as its document has it."""
     made = PrivateClassifier(AdaBoostClassifier(n_estimators=5, random_state=0)).fit(X, Y)
-    found: dict[str, Any] = json.loads(made.plan(X, bins=4, min_fidelity=0).to_bytes())
+    found: dict[str, Any] = json.loads(made.plan(X, Scores(bins=4, min_fidelity=0)).to_bytes())
     return found
 
 

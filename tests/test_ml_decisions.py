@@ -27,7 +27,7 @@ from hesc._support import shares
 from hesc.integers import Integers
 from hesc.integers.circuits import Style, circuit_of
 from hesc.integers.secret import encrypt_integers
-from hesc.ml import PrivateClassifier
+from hesc.ml import Classes, PrivateClassifier
 from hesc.models import extraction, transforms
 from hesc.models.extraction import linear_form
 from hesc.models.trees import TreeEnsemble
@@ -51,7 +51,7 @@ TREE = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, Y)
 
 def planned(estimator: Any, **wishes: Any) -> PrivateClassifier:
     private = PrivateClassifier.from_fitted(estimator)
-    private.plan(X, disclose="class", **wishes)
+    private.plan(X, Classes(**wishes))
     return private
 
 
@@ -257,11 +257,11 @@ def test_what_is_kept_at_least_is_rounded_down(least: float) -> None:
 def test_few_rows_say_so() -> None:
     """None of them is kept apart, and the plan says that bits were chosen on all."""
     few = TREE.predict(X[::10])
-    plan = PrivateClassifier.from_fitted(TREE).plan(X[::10], disclose="class")
+    plan = PrivateClassifier.from_fitted(TREE).plan(X[::10], Classes())
     assert held_out(len(few)) is None
     assert plan.counted.rows is plan.counted.least is None
     assert "whose bits were chosen on them" in str(plan)
-    many = PrivateClassifier.from_fitted(TREE).plan(X, disclose="class")
+    many = PrivateClassifier.from_fitted(TREE).plan(X, Classes())
     assert many.counted.rows == 37
     assert many.counted.least < many.agreement
     assert "37 rows that bits were not chosen on" in str(many)
@@ -368,7 +368,7 @@ def test_refusals(tree: PrivateClassifier, parties: tuple[ClassClient, ClassServ
     with pytest.raises(hesc.ParameterError, match="SVC is not computed"):
         planned(SVC().fit(X, Y))
     with pytest.raises(hesc.ParameterError, match="fewer than min_agreement=1"):
-        planned(TREE, feature_bits=1, min_agreement=1)
+        planned(TREE, bits=1, min_agreement=1)
     with pytest.raises(hesc.ParameterError, match="a share of rows"):
         planned(TREE, min_agreement=2)
     with pytest.raises(hesc.OutOfRangeError, match="beyond its declared range"):

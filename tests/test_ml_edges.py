@@ -26,12 +26,15 @@ import hesc
 from hesc._support import documents
 from hesc.cli import calibrate, compiling, files
 from hesc.ml import (
+    Classes,
     ClientFolder,
     LinearPlan,
+    Network,
     PrivateClassifier,
     PrivateMLPClassifier,
     PrivateMLPRegressor,
     PrivateRegressor,
+    Scores,
     deployment,
 )
 from hesc.models import agreement, extraction, steps, transforms
@@ -56,10 +59,10 @@ def network() -> PrivateMLPClassifier:
     return PrivateMLPClassifier(inner).fit(X, Y)
 
 
-def compared(model: Any, x: Any, **wishes: Any) -> PrivateClassifier:
+def compared(model: Any, x: Any, *, names: Any = (), **wishes: Any) -> PrivateClassifier:
     """A model whose plan answers classes alone."""
     made = PrivateClassifier.from_fitted(model)
-    made.plan(x, disclose="class", **wishes)
+    made.plan(x, Classes(**wishes), names=names)
     return made
 
 
@@ -75,7 +78,7 @@ def test_names_that_no_reader_takes_make_no_plan(network: Any, names: Any) -> No
     wanted: list[Callable[[], Any]] = [
         lambda: fitted().plan(X, names=names),
         lambda: network.plan(X, names=names),
-        lambda: compared(fitted().estimator_, X, names=names, feature_bits=2),
+        lambda: compared(fitted().estimator_, X, names=names, bits=2),
     ]
     for make in wanted:
         with pytest.raises(hesc.ParameterError, match="names"):
@@ -137,7 +140,7 @@ def test_columns_are_checked_by_the_names_that_a_plan_was_given() -> None:
     """Also where scikit-learn does not know them: others would be taken in a wrong order."""
     pandas = pytest.importorskip("pandas")
     made = fitted()
-    made.plan(X, names=NAMES, ranges=(0, 10))
+    made.plan(X, Scores(ranges=(0, 10)), names=NAMES)
     table = pandas.DataFrame(X, columns=NAMES)[NAMES[::-1]]
     for fhe in ("simulate", "execute"):
         with (
@@ -203,7 +206,7 @@ def test_networks_have_no_contenders_and_say_so(network: Any) -> None:
 
 def test_ranges_that_have_no_width_among_numbers(network: Any) -> None:
     with pytest.raises(hesc.ParameterError, match="ranges are finite"):
-        network.plan(X, ranges=(-1e308, 1e308))
+        network.plan(X, Network(ranges=(-1e308, 1e308)))
     with pytest.raises(hesc.ParameterError, match="ranges are pairs"):
         compared(fitted().estimator_, X, ranges=(-1e308, 1e308))
     fields = json.loads(network.plan(X).to_bytes())
@@ -216,7 +219,7 @@ def test_ranges_that_have_no_width_among_numbers(network: Any) -> None:
 def test_a_plan_goes_through_many_features_a_few_samples_at_a_time() -> None:
     """A short plan may name thousands of products of one feature, and take few of them together."""
     made = PrivateRegressor(LinearRegression()).fit(X[:, :1], Y)
-    made.plan(X[:, :1], max_error=0.1, ranges=(0, 10))
+    made.plan(X[:, :1], Scores(max_error=0.1, ranges=(0, 10)))
     fields = json.loads(made.client().plan.to_bytes())
     wide = 1 << 12
     steps: list[Any] = [
@@ -450,15 +453,15 @@ def test_classes_of_other_kinds_are_refused_by_name(name: str) -> None:
         labels.described(LABELS[name])
 
 
-@pytest.mark.parametrize("wishes", [{}, {"disclose": "class"}])
+@pytest.mark.parametrize("options", [None, Classes()])
 @pytest.mark.parametrize("name", ["datetime64", "timedelta64"])
-def test_dates_are_no_classes_of_any_setting(name: str, wishes: dict[str, Any]) -> None:
+def test_dates_are_no_classes_of_any_setting(name: str, options: Any) -> None:
     dates = LABELS[name]
     model = LogisticRegression(max_iter=500).fit(X, Y)
     # As scikit-learn's own models have them that take dates.
     model.classes_ = dates
     with pytest.raises(hesc.ParameterError, match=f"of the type {name}"):
-        PrivateClassifier.from_fitted(model).plan(X, **wishes)
+        PrivateClassifier.from_fitted(model).plan(X, options)
 
 
 @pytest.mark.parametrize(
@@ -506,9 +509,9 @@ def test_scores_that_are_all_alike_are_refused_or_served(name: str, refit: bool)
     wishes: dict[str, Any] = {"refit": "additive", "bins": 4} if refit else {}
     words = "max_error=|varies|no feature has two bins|models of trees|no sums of its trees"
     with pytest.raises(hesc.ParameterError, match=words):
-        private.plan(rows, **wishes)
+        private.plan(rows, Scores(**wishes))
     try:
-        private.plan(rows, max_error=0.01, **wishes)
+        private.plan(rows, Scores(max_error=0.01, **wishes))
     except hesc.HescError:
         return
     found = private.run(rows[:5], progress=False)
@@ -529,7 +532,7 @@ def test_networks_of_one_unit_run(features: int, layers: tuple[int, ...], activa
         hidden_layer_sizes=layers, activation=activation, max_iter=3000, random_state=1, alpha=0.01
     )
     private = PrivateMLPRegressor(inner).fit(rows, rows[:, 0] + 0.1 * rng.normal(size=80))
-    plan = private.plan(rows, max_error=0.5)
+    plan = private.plan(rows, Network(max_error=0.5))
     found = private.run(rows[:5], progress=False)
     clear = private.estimator_.predict(rows[:5])
     assert np.abs(found.scores - clear).max() <= plan.worst + 7 * plan.noise
@@ -538,7 +541,7 @@ def test_networks_of_one_unit_run(features: int, layers: tuple[int, ...], activa
     # Keys to rotate by are for networks that do.
     inner = MLPRegressor(hidden_layer_sizes=(2,), max_iter=3000, random_state=0)
     wider = PrivateMLPRegressor(inner).fit(rows, rows[:, 0])
-    wider.plan(rows, max_error=1.0)
+    wider.plan(rows, Network(max_error=1.0))
     with pytest.raises(hesc.WireError, match="keys for this network are public, relin"):
         private.server(keys=wider.client().public_keys())
 
@@ -554,7 +557,7 @@ def test_networks_whose_predictions_are_all_alike_are_refused_or_served() -> Non
         private.fit(point, target)
     with pytest.raises(hesc.ParameterError, match="alike; give max_error="):
         private.plan(point)
-    private.plan(point, max_error=0.1)
+    private.plan(point, Network(max_error=0.1))
     found = private.run(point[:3], progress=False)
     assert np.abs(found.scores - private.predict(point[:3])).max() < 0.7
     # All units are off: whatever comes in, the same comes out.

@@ -29,6 +29,7 @@ from hesc.ml import (
     OwnersClient,
     OwnersPlan,
     OwnersServer,
+    Parties,
     Party,
     PrivateClassifier,
     PrivateRegressor,
@@ -55,7 +56,7 @@ SLOTS = sets.SLOTS
 
 def private(parties: Any = OWNERS, **wishes: Any) -> PrivateClassifier:
     made = PrivateClassifier(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, Y)
-    made.plan(X, setting="many_parties", parties=parties, names=NAMES, **wishes)
+    made.plan(X, Parties(parties=parties, **wishes), names=NAMES)
     return made
 
 
@@ -199,9 +200,7 @@ def test_an_answer_says_no_more_of_few_valued_features_than_its_scores() -> None
     bits = rng.integers(0, 2, (400, 5)).astype(float)
     weights = np.array([1, 2, 4, 8, 16]) / 8
     made = PrivateRegressor(Ridge(alpha=1e-9)).fit(bits, bits @ weights)
-    plan = made.plan(
-        bits, setting="many_parties", parties={"p": [0, 1], "q": [2, 3, 4]}, max_error=0.25
-    )
+    plan = made.plan(bits, Parties(parties={"p": [0, 1], "q": [2, 3, 4]}, max_error=0.25))
     scores = made.run(bits, progress=False).scores
     guessed = np.rint(scores * 8)
     right = (guessed == bits @ (weights * 8)).mean()
@@ -225,7 +224,7 @@ def test_plans_say_who_learns_what(all_of_them: World) -> None:
         assert said in text
     rows, labels = load_iris(return_X_y=True)
     few = PrivateClassifier(LogisticRegression(max_iter=999)).fit(rows[:, :3], labels)
-    plan = few.plan(rows[:, :3], setting="many_parties", parties={"p": [0], "q": [1, 2]})
+    plan = few.plan(rows[:, :3], Parties(parties={"p": [0], "q": [1, 2]}))
     assert "WHO KNOWS THE WEIGHTS SOLVES THEM FOR ALL FEATURES" in str(plan)
 
 
@@ -239,7 +238,7 @@ def test_plans_say_who_learns_what(all_of_them: World) -> None:
 )
 def test_other_estimators(inner: Any, target: Any) -> None:
     made = PrivateRegressor(inner).fit(X, target)
-    plan = made.plan(X, setting="many_parties", parties={"p": [0, 2], "q": [1, 3]})
+    plan = made.plan(X, Parties(parties={"p": [0, 2], "q": [1, 3]}))
     run = made.run(X, progress=False)
     expected = made.predict(X)
     assert np.abs(run.predictions.reshape(expected.shape) - expected).max() < 6 * plan.error
@@ -251,7 +250,7 @@ def test_trees_in_public_bins_of_single_features() -> None:
     inner = GradientBoostingClassifier(max_depth=1, n_estimators=12, random_state=0)
     made = PrivateClassifier(inner).fit(rows[:, 20:], labels)
     own: Any = {"p": [9, 7, 0, 2, 4], "q": [1, 3, 5, 6, 8]}
-    plan = made.plan(rows[:, 20:], setting="many_parties", parties=own, bins="thresholds")
+    plan = made.plan(rows[:, 20:], Parties(parties=own, bins="thresholds"))
     together = plan.prepared(rows[:, 20:]).features
     for name, mine in own.items():
         side = plan.side(name)
@@ -364,9 +363,6 @@ def finer_keys() -> bytes:
         ({"p": ["a", "b"], "q": ["c"]}, {}, "Parameter", "has no owner"),
         ({"p": ["a", "b"], "q": ["c", "e"]}, {}, "Parameter", "'e' that the model has not"),
         ({"p": [0, 1], "q": [2, 4]}, {}, "OutOfRange", "column of parties"),
-        (OWNERS, {"hidden": True}, "Parameter", "hidden= is of"),
-        (OWNERS, {"own_model": True}, "Parameter", "setting='outsourced'"),
-        (OWNERS, {"disclose": "class"}, "Parameter", "not served"),
         (OWNERS, {"max_error": 1e3}, "Parameter", "as large as the scores"),
         (OWNERS, {"max_error": 1e-10}, "NoiseBudget", "no set reaches"),
         (OWNERS, {"ranges": (1, 0)}, "Parameter", "low at most"),
@@ -378,12 +374,18 @@ def test_wishes_that_cannot_be(parties: Any, wishes: Any, error: str, text: str)
         private(parties, **wishes)
 
 
+@pytest.mark.parametrize("option", ["hidden", "answers", "own_model"])
+def test_options_of_others_cannot_be_written(option: str) -> None:
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{option}'"):
+        private(**{option: True})
+
+
 @pytest.mark.parametrize("mixer", [PolynomialFeatures(2), PCA(3)])
 def test_transforms_that_mix_columns_are_refused_by_name(mixer: Any) -> None:
     model = make_pipeline(StandardScaler(), mixer, LogisticRegression(max_iter=999))
     made = PrivateClassifier(model).fit(X, Y)
     with pytest.raises(hesc.ParameterError, match=r"mix columns \((monomials|projection)\)"):
-        made.plan(X, setting="many_parties", parties={"p": [0, 1], "q": [2, 3]})
+        made.plan(X, Parties(parties={"p": [0, 1], "q": [2, 3]}))
 
 
 def test_many_parties_with_bins_of_their_own() -> None:
@@ -421,7 +423,7 @@ def test_parties_without_a_use_are_refused() -> None:
     inner = GradientBoostingClassifier(max_depth=1, n_estimators=1, random_state=0)
     made = PrivateClassifier(inner).fit(X[:100], Y[:100])
     with pytest.raises(hesc.ParameterError, match="uses no column of party"):
-        made.plan(X, setting="many_parties", parties={"p": [0, 2, 3], "q": [1]}, min_fidelity=0)
+        made.plan(X, Parties(parties={"p": [0, 2, 3], "q": [1]}, min_fidelity=0))
 
 
 def test_keys_and_sides_are_kept_apart(all_of_them: World, tmp_path: Path) -> None:

@@ -34,11 +34,16 @@ from hesc.cli import files
 from hesc.codes import EncryptedCodes, SignProjection, hamming, sets
 from hesc.codes.secret import encrypt_codes
 from hesc.ml import (
+    Classes,
     Deployment,
+    Neighbours,
     NeighboursClient,
     NeighboursPlan,
     NeighboursServer,
+    Outsourced,
+    Parties,
     PrivateNeighbours,
+    Scores,
 )
 from hesc.protocols.message import Kind, Message, name_of
 from hesc.protocols.neighbours import voting
@@ -70,11 +75,11 @@ def private() -> PrivateNeighbours:
     return made
 
 
-Parties = tuple[NeighboursClient, NeighboursServer]
+Sides = tuple[NeighboursClient, NeighboursServer]
 
 
 @pytest.fixture(scope="module")
-def parties(private: PrivateNeighbours) -> Parties:
+def parties(private: PrivateNeighbours) -> Sides:
     return private.client(), private.server()
 
 
@@ -231,7 +236,7 @@ def test_classes_are_mostly_those_of_exact_neighbours(name: str) -> None:
     for seed in range(3):
         xt, xv, yt, yv = train_test_split(x, y, random_state=seed)
         made = PrivateNeighbours(KNeighborsClassifier() if name == "digits" else model())
-        plan = made.fit(xt, yt).plan(xt, random_state=seed)
+        plan = made.fit(xt, yt).plan(xt, Neighbours(random_state=seed))
         simulated = made.predict(xv, fhe="simulate")
         found.append(np.mean(simulated == made.predict(xv)))
         stated.append(plan.agreement or 0.0)
@@ -270,7 +275,7 @@ def test_records_without_distances_are_refused(size: float, vary: bool) -> None:
     with np.errstate(over="ignore"):
         private = PrivateNeighbours(KNeighborsClassifier()).fit(size * rows, np.arange(60) % 2)
         with pytest.raises(hesc.OutOfRangeError, match="scale features"):
-            private.plan(size * rows, min_agreement=0)
+            private.plan(size * rows, Neighbours(min_agreement=0))
 
 
 def test_no_row_is_its_own_neighbour() -> None:
@@ -281,7 +286,7 @@ def test_no_row_is_its_own_neighbour() -> None:
     y = rng.integers(0, 2, 60)
     x[50:] = x[40:50]
     made = PrivateNeighbours(KNeighborsClassifier(1)).fit(x, y)
-    plan = made.plan(x, min_agreement=0)
+    plan = made.plan(x, Neighbours(min_agreement=0))
     coding = plan.coding
     assert coding.centre is not None
     lifted = np.column_stack([x - coding.centre, np.full(60, coding.lift)])
@@ -297,9 +302,9 @@ def test_no_row_is_its_own_neighbour() -> None:
     assert plan.agreement == pytest.approx((sum(same) + 20) / 60)
     assert plan.agreement < 0.95
     with pytest.raises(hesc.ParameterError, match=r"fewer than min_agreement=0\.99"):
-        made.plan(x, min_agreement=0.99)
+        made.plan(x, Neighbours(min_agreement=0.99))
     # Other rows have no record of their own.
-    assert made.plan(x[:40] + 1e-3, min_agreement=0).agreement == 1
+    assert made.plan(x[:40] + 1e-3, Neighbours(min_agreement=0)).agreement == 1
 
 
 def test_what_a_plan_says(private: PrivateNeighbours) -> None:
@@ -342,7 +347,7 @@ def test_contenders(private: PrivateNeighbours) -> None:
 def test_simulated_runs_are_encrypted_ones(options: Any, wishes: Any) -> None:
     """Exactly: nearest records, angles, votes, classes and bytes."""
     made = PrivateNeighbours(model(**options)).fit(XT, np.array(["a", "b", "c"])[YT])
-    plan = made.plan(XT, min_agreement=0.8, **wishes)
+    plan = made.plan(XT, Neighbours(min_agreement=0.8, **wishes))
     rows = XV[: min(20, plan.rows)]
     run = made.run(rows, progress=False)
     simulated = made.run(rows, fhe="simulate")
@@ -365,7 +370,7 @@ def test_simulated_runs_are_encrypted_ones(options: Any, wishes: Any) -> None:
 def test_more_samples_than_a_query_has() -> None:
     x, y = load_digits(return_X_y=True)
     made = PrivateNeighbours(make_pipeline(PCA(12), KNeighborsClassifier(3)))
-    plan = made.fit(x[:200], y[:200]).plan(x[200:400], bits=64, min_agreement=0.5)
+    plan = made.fit(x[:200], y[:200]).plan(x[200:400], Neighbours(bits=64, min_agreement=0.5))
     run = made.run(x, progress=False)
     assert np.array_equal(run.indices, made.run(x, fhe="simulate").indices)
     assert run.sizes == plan.sizes(len(x)) == tuple(2 * n for n in plan.sizes(1))
@@ -416,7 +421,7 @@ def test_two_sides_that_share_bytes_alone(private: PrivateNeighbours, tmp_path: 
             pickle.dumps(party)
 
 
-def test_a_server_needs_no_secrets_and_no_scikit_learn(parties: Parties, tmp_path: Path) -> None:
+def test_a_server_needs_no_secrets_and_no_scikit_learn(parties: Sides, tmp_path: Path) -> None:
     client, server = parties
     (tmp_path / "server").write_bytes(server.to_bytes())
     (tmp_path / "query").write_bytes(client.encrypt(XV[:2]).data)
@@ -435,7 +440,7 @@ assert not {"hesc.secret", "sklearn"} & set(sys.modules)
     assert len(found.predictions) == 2
 
 
-def test_other_plans_are_refused(private: PrivateNeighbours, parties: Parties) -> None:
+def test_other_plans_are_refused(private: PrivateNeighbours, parties: Sides) -> None:
     client, server = parties
     query = client.encrypt(XV[:2]).data
     other = PrivateNeighbours(model(n_neighbors=3)).fit(XT, YT)
@@ -467,7 +472,7 @@ def test_other_plans_are_refused(private: PrivateNeighbours, parties: Parties) -
             client.decrypt(lie)
 
 
-def test_codes_are_not_hidden_and_servers_take_no_keys(parties: Parties) -> None:
+def test_codes_are_not_hidden_and_servers_take_no_keys(parties: Sides) -> None:
     _, server = parties
     assert server.answers_left is None
     with pytest.raises(hesc.ParameterError, match="leave out keys"):
@@ -616,7 +621,7 @@ def test_projections_that_numpy_draws_otherwise(private: PrivateNeighbours) -> N
     assert SignProjection(2, bits=64, random_state=1).digest.startswith("0e3e7c324641f034")
 
 
-def test_damaged_bytes(private: PrivateNeighbours, parties: Parties) -> None:
+def test_damaged_bytes(private: PrivateNeighbours, parties: Sides) -> None:
     """Errors of hesc's own, or other distances where residues were changed; nothing else."""
     client, server = parties
     query = client.encrypt(XV[:2]).data
@@ -684,42 +689,49 @@ def test_other_classes_name_this_one() -> None:
         hesc.ml.PrivateClassifier(KNeighborsClassifier()).fit(XT, YT)
     with pytest.raises(hesc.ParameterError, match="PrivateNeighbours"):
         hesc.ml.PrivateClassifier(LogisticRegression(max_iter=9000)).fit(XT, YT).plan(
-            XT, disclose="distances"
+            XT, Neighbours()
         )
 
 
 @pytest.mark.parametrize(
-    ("wishes", "error", "words"),
+    ("options", "error", "words"),
     [
         (
-            {"disclose": "class"},
+            Classes(),
             "Parameter",
             "PrivateClassifier has for linear models and trees.*Served are",
         ),
-        ({"disclose": "scores"}, "Parameter", "counts votes itself"),
-        ({"disclose": "nothing"}, "Parameter", "no disclose 'nothing'"),
-        ({"setting": "outsourced"}, "Parameter", "EncryptedGallery"),
-        ({"setting": "many_parties"}, "Parameter", "hesc.protocols.linkage"),
-        ({"setting": "else"}, "Parameter", "no setting 'else'"),
-        ({"bits": 100}, "Parameter", "multiple of 64"),
-        ({"bits": 1024}, "OutOfRange", "64 to 960"),
-        ({"bits": 1.5}, "Shape", "whole number"),
-        ({"min_agreement": 1.5}, "Parameter", "from 0 to 1"),
-        ({"min_agreement": True}, "Parameter", "from 0 to 1"),
-        ({"min_agreement": "x"}, "Shape", "real numbers"),
-        ({"hidden": True}, "Parameter", "most of the records' variance.*Leave hidden= out"),
-        ({"hidden": 1}, "Parameter", "Leave hidden= out"),
-        ({"names": ["a"]}, "Parameter", "names are 13"),
-        ({"random_state": -1}, "OutOfRange", "random_state"),
-        ({"random_state": 2**32}, "OutOfRange", "random_state"),
+        (Scores(), "Parameter", "counts votes itself"),
+        ("distances", "Parameter", "of hesc.ml; got 'distances'"),
+        (Outsourced(), "Parameter", "EncryptedGallery"),
+        (Parties({"p": [0]}), "Parameter", "hesc.protocols.linkage"),
+        (Neighbours, "Parameter", "an object, not its class"),
+        (Neighbours(bits=100), "Parameter", "multiple of 64"),
+        (Neighbours(bits=1024), "OutOfRange", "64 to 960"),
+        (Neighbours(bits=1.5), "Shape", "whole number"),  # type: ignore[arg-type]
+        (Neighbours(min_agreement=1.5), "Parameter", "from 0 to 1"),
+        (Neighbours(min_agreement=True), "Parameter", "from 0 to 1"),
+        (Neighbours(min_agreement="x"), "Shape", "real numbers"),  # type: ignore[arg-type]
+        (Neighbours(random_state=-1), "OutOfRange", "random_state"),
+        (Neighbours(random_state=2**32), "OutOfRange", "random_state"),
     ],
 )
-def test_wishes_that_cannot_be(wishes: Any, error: str, words: str) -> None:
+def test_options_that_cannot_be(options: Any, error: str, words: str) -> None:
     made = PrivateNeighbours(model()).fit(XT, YT)
     with pytest.raises(getattr(hesc, f"{error}Error"), match=words):
-        made.plan(XT, **wishes)
+        made.plan(XT, options)
     with pytest.raises(hesc.ParameterError, match="no plan"):
         made.client()
+
+
+def test_names_and_options_of_others_are_refused() -> None:
+    made = PrivateNeighbours(model()).fit(XT, YT)
+    with pytest.raises(hesc.ParameterError, match="names are 13"):
+        made.plan(XT, names=["a"])
+    assert "most of their variance" in " ".join(str(Neighbours.__doc__).split())
+    wrong: Any = {"hidden": True}
+    with pytest.raises(TypeError, match="unexpected keyword argument 'hidden'"):
+        Neighbours(**wrong)
 
 
 def test_models_that_cannot_be_planned() -> None:
@@ -736,7 +748,7 @@ def test_models_that_cannot_be_planned() -> None:
         cosines.plan(XT)
 
 
-def test_samples_that_are_refused(private: PrivateNeighbours, parties: Parties) -> None:
+def test_samples_that_are_refused(private: PrivateNeighbours, parties: Sides) -> None:
     client, _ = parties
     secret = XV[:2].copy()
     secret[1, 3] = np.nan
@@ -752,7 +764,7 @@ def test_samples_that_are_refused(private: PrivateNeighbours, parties: Parties) 
             client.encrypt(bad)
         assert "1.7e" not in str(raised.value)
     cosines = PrivateNeighbours(KNeighborsClassifier(metric="cosine")).fit(XT, YT)
-    plan = cosines.plan(XT, min_agreement=0.5)
+    plan = cosines.plan(XT, Neighbours(min_agreement=0.5))
     rows = XV[:3].copy()
     rows[1] = 0
     with pytest.raises(hesc.OutOfRangeError, match="sample 1 is all zeros"):

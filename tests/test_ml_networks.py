@@ -23,16 +23,20 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import hesc
 from hesc.ml import (
+    Classes,
     ClippedWarning,
+    Network,
     NetworkClient,
     NetworkPlan,
     NetworkServer,
+    Outsourced,
     PrivateMLPClassifier,
     PrivateMLPRegressor,
 )
 from hesc.models.described import Described
 from hesc.models.given import GivenClassifier
-from hesc.models.layers import ACTIVATIONS, Layer, Network
+from hesc.models.layers import ACTIVATIONS, Layer
+from hesc.models.layers import Network as Layers
 from hesc.protocols.message import HEAD_BYTES, PART_BYTES, Kind
 from hesc.protocols.networks import planning
 from hesc.protocols.networks.fits import extremes, farthest, fitted
@@ -69,7 +73,7 @@ def digits(activation: str = "relu", units: tuple[int, ...] = (16,)) -> PrivateM
         for w, b in zip(model.coefs_, model.intercepts_, strict=True)
     ]
     layers[-1] = Layer(layers[-1].weights, layers[-1].intercepts)
-    network = Described(64, [], [], Network(tuple(layers)), model.classes_, "softmax")
+    network = Described(64, [], [], Layers(tuple(layers)), model.classes_, "softmax")
     return PrivateMLPClassifier.from_fitted(GivenClassifier(network))
 
 
@@ -77,7 +81,7 @@ def digits(activation: str = "relu", units: tuple[int, ...] = (16,)) -> PrivateM
 def private() -> PrivateMLPClassifier:
     found = digits()
     # A ring of 8192 is enough for what is wished.
-    found.plan(XT / 16, ranges=(0, 1), max_error=1.5)
+    found.plan(XT / 16, Network(ranges=(0, 1), max_error=1.5))
     assert found._backend.plan.ring_degree == 8192
     return found
 
@@ -173,7 +177,7 @@ def test_no_sample_in_the_region_is_worse_than_the_worst(activation: str, follow
         Layer(rng.normal(size=(4, 5)), rng.normal(size=4), following),
         Layer(rng.normal(size=(2, 4)), rng.normal(size=2)),
     )
-    network = Network(layers)
+    network = Layers(layers)
     seen = rng.uniform(-1, 1, (200, 6)) * 0.4
     region = planning.Region(np.full(6, 0.25), 1.2)
     ready = planning.prepared(network, region, seen, 3)
@@ -224,7 +228,7 @@ def test_matrices_act_on_every_sample(widths: tuple[int, int]) -> None:
 def test_stated_errors_are_true(activation: str, wish: float | None) -> None:
     """Encryption's by z-scores, polynomials' on rows that nobody planned with."""
     private = digits(activation, (8,))
-    plan = private.plan(XT / 16, ranges=(0, 1), max_error=wish)
+    plan = private.plan(XT / 16, Network(ranges=(0, 1), max_error=wish))
     rows = XV[: plan.rows] / 16
     run = private.run(rows, clip=True, progress=False)
     ready = private._backend.layers
@@ -264,7 +268,7 @@ def test_a_regressor_behind_a_scaler() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         private = PrivateMLPRegressor(model).fit(x, (y - 150) / 77)
-    plan = private.plan(x, max_error=0.35)
+    plan = private.plan(x, Network(max_error=0.35))
     assert len(plan.widths) == 4
     found = private.predict(x[:100], fhe="execute", progress=False)
     clear = private.predict(x[:100])
@@ -505,14 +509,16 @@ def test_a_file_is_compiled(kind: str, tmp_path: Path) -> None:
 def test_models_and_wishes_that_are_refused(private: PrivateMLPClassifier) -> None:
     with pytest.raises(hesc.ParameterError, match="not a network of hidden layers"):
         PrivateMLPClassifier(LogisticRegression()).fit(XT, YT)
-    with pytest.raises(hesc.ParameterError, match="not hidden"):
-        private.plan(XT / 16, hidden=True)
-    with pytest.raises(hesc.ParameterError, match="disclose"):
-        private.plan(XT / 16, disclose="class")
-    with pytest.raises(hesc.ParameterError, match="setting"):
-        private.plan(XT / 16, setting="outsourced")
+    assert "weights are not hidden" in str(Network.__doc__)
+    wrong: Any = {"hidden": True}
+    with pytest.raises(TypeError, match="unexpected keyword argument 'hidden'"):
+        Network(**wrong)
+    with pytest.raises(hesc.ParameterError, match="comparisons on the server"):
+        private.plan(XT / 16, Classes())
+    with pytest.raises(hesc.ParameterError, match=r"hesc\.streams\.networks"):
+        private.plan(XT / 16, Outsourced())
     with pytest.raises(hesc.ParameterError, match="above zero"):
-        private.plan(XT / 16, max_error=0)
+        private.plan(XT / 16, Network(max_error=0))
     with pytest.raises(hesc.ParameterError, match="no plan"):
         digits(units=(2,)).client()
     with warnings.catch_warnings():
@@ -530,7 +536,7 @@ def test_networks_that_polynomials_change_are_refused() -> None:
         Layer(rng.normal(size=(6, 4)) * 200, rng.normal(size=6), "tanh"),
         Layer(rng.normal(size=(1, 6)), np.zeros(1)),
     )
-    network = Described(4, [], [], Network(layers), np.array([0, 1]), "none")
+    network = Described(4, [], [], Layers(layers), np.array([0, 1]), "none")
     private = PrivateMLPClassifier.from_fitted(GivenClassifier(network))
     with pytest.raises(hesc.NoiseBudgetError, match="change this network"):
         private.plan(x)
@@ -538,7 +544,7 @@ def test_networks_that_polynomials_change_are_refused() -> None:
 
 def test_a_model_that_was_changed_is_planned_again() -> None:
     other = digits(units=(4,))
-    other.plan(XT / 16, max_error=5)
+    other.plan(XT / 16, Network(max_error=5))
     other.estimator_.coefs_[0][0, 0] += 1
     with pytest.raises(hesc.ParameterError, match="has changed"):
         other.client()

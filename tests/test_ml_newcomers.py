@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,13 +22,17 @@ from sklearn.tree import DecisionTreeClassifier
 
 import hesc
 from hesc.ml import (
+    Classes,
     ClientFolder,
     ClippedWarning,
+    Neighbours,
+    Network,
     OwnerFolder,
     PrivateClassifier,
     PrivateMLPClassifier,
     PrivateNeighbours,
     PrivateRegressor,
+    Scores,
     ServerFolder,
 )
 from hesc.planner.decision import _apart
@@ -74,59 +79,59 @@ def test_the_remedy_for_a_search_works(remedy: Any) -> None:
 def test_remedies_for_trees_work() -> None:
     """Refusals name a wish; with it the same model is planned."""
     deep = PrivateClassifier(DecisionTreeClassifier(max_depth=3, random_state=0)).fit(X, Y)
-    with pytest.raises(hesc.ParameterError, match="disclose='class'"):
+    with pytest.raises(hesc.ParameterError, match=r"Classes\(\)\)? computes"):
         deep.plan(X)
-    deep.plan(X, disclose="class")
+    deep.plan(X, Classes())
     forest = PrivateClassifier(RandomForestClassifier(5, random_state=0)).fit(X, Y)
-    with pytest.raises(hesc.ParameterError, match="disclose='class'"):
-        forest.plan(X, refit="additive", min_fidelity=1)
+    with pytest.raises(hesc.ParameterError, match=r"Classes\(\)\)? computes"):
+        forest.plan(X, Scores(refit="additive", min_fidelity=1))
     stumps = PrivateClassifier(GradientBoostingClassifier(max_depth=1, random_state=0)).fit(X, Y)
     with pytest.raises(hesc.ParameterError, match="bins='thresholds'") as refused:
-        stumps.plan(X, bins=2, min_fidelity=0.999)
-    assert "disclose" not in str(refused.value)
-    assert stumps.plan(X, bins="thresholds", min_fidelity=0.999).fidelity.agreement == 1
+        stumps.plan(X, Scores(bins=2, min_fidelity=0.999))
+    assert "Classes" not in str(refused.value)
+    assert stumps.plan(X, Scores(bins="thresholds", min_fidelity=0.999)).fidelity.agreement == 1
 
 
 @pytest.mark.parametrize("ranges", [[(0, 8)] * 4, {"a": (0, 8)}, [0, 8, 9]], ids=type)
 def test_ranges_of_another_form_are_told_apart(ranges: Any) -> None:
     made = linear()
     with pytest.raises(hesc.ShapeError, match=r"tuple\(zip\(\*pairs\)\)"):
-        made.plan(X, ranges=ranges)
+        made.plan(X, Scores(ranges=ranges))
     pairs = [(0, 8)] * 4
     low, high = tuple(zip(*pairs, strict=True))
-    made.plan(X, ranges=(low, high))
+    made.plan(X, Scores(ranges=(low, high)))
 
 
-@pytest.mark.parametrize("wishes", [{}, {"disclose": "class", "min_agreement": 0}], ids=str)
-def test_ranges_that_leave_rows_out_are_warned_of(wishes: dict[str, Any]) -> None:
+@pytest.mark.parametrize("options", [Scores(), Classes(min_agreement=0)], ids=str)
+def test_ranges_that_leave_rows_out_are_warned_of(options: Any) -> None:
     """As many rows as lie beyond are told; one in a hundred is no news."""
     made = linear()
     high = np.sort(X[:, 0])[-20]
     with pytest.warns(UserWarning, match=rf"^{(X[:, 0] > high).sum()} of 150 rows planned") as told:
-        made.plan(X, ranges=(0, [high, 8, 8, 8]), **wishes)
+        made.plan(X, replace(options, ranges=(0, [high, 8, 8, 8])))
     assert [each.filename for each in told] == [__file__]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        made.plan(X, ranges=(0, [np.sort(X[:, 0])[-2], 8, 8, 8]), **wishes)
+        made.plan(X, replace(options, ranges=(0, [np.sort(X[:, 0])[-2], 8, 8, 8])))
 
 
 def test_ranges_of_networks_are_warned_of() -> None:
     inner = MLPClassifier((4,), alpha=0.1, max_iter=3000, random_state=0)
     made = PrivateMLPClassifier(inner).fit(X, Y)
     with pytest.warns(UserWarning, match="rows planned with lie beyond"):
-        made.plan(X, ranges=(0, [6, 8, 8, 8]))
+        made.plan(X, Network(ranges=(0, [6, 8, 8, 8])))
 
 
 def test_rows_that_do_not_vary_are_refused() -> None:
     with pytest.raises(hesc.ParameterError, match="no feature varies"):
         linear().plan(X[:1])
-    assert linear().plan(X[:1], ranges=(0, 8)).agreement is not None
+    assert linear().plan(X[:1], Scores(ranges=(0, 8))).agreement is not None
 
 
 def test_clipping_is_warned_of_where_it_was_asked_for() -> None:
     """Through however many methods: the line that called hesc."""
     made = linear()
-    made.plan(X, ranges=(0, 8))
+    made.plan(X, Scores(ranges=(0, 8)))
     for call in (made.run, made.predict, made.decision_function, made.predict_proba):
         with pytest.warns(ClippedWarning) as told:
             call(np.full((2, 4), 9.0), fhe="simulate", clip=True)
@@ -135,7 +140,7 @@ def test_clipping_is_warned_of_where_it_was_asked_for() -> None:
 
 def test_values_beyond_are_counted_and_told_what_to_do() -> None:
     made = linear()
-    made.plan(X, ranges=(0, 8))
+    made.plan(X, Scores(ranges=(0, 8)))
     beyond = X[:5].copy()
     beyond[3, 2] = 9
     said = r"feature 2 of sample 3 .* 1 of 20 values are. clip=True, or --clip"
@@ -185,9 +190,9 @@ def test_neighbours_are_told_what_is_left_to_do() -> None:
     """No bits beyond all that there are."""
     made = PrivateNeighbours(KNeighborsClassifier()).fit(X, Y)
     with pytest.raises(hesc.ParameterError, match=r"StandardScaler first, ask for more bits="):
-        made.plan(X, bits=64, min_agreement=1)
+        made.plan(X, Neighbours(bits=64, min_agreement=1))
     with pytest.raises(hesc.ParameterError, match="first, take more neighbours"):
-        made.plan(X, min_agreement=1)
+        made.plan(X, Neighbours(min_agreement=1))
 
 
 @pytest.mark.parametrize("more", [1e-1, 1e-4, 1e-9, 1e-15])

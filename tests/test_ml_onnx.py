@@ -47,6 +47,7 @@ from hesc.ml import (
     PrivateMLPClassifier,
     PrivateMLPRegressor,
     PrivateRegressor,
+    Scores,
     load_onnx,
 )
 from hesc.models.layers import Network
@@ -179,7 +180,7 @@ def test_a_linear_model_from_a_file_is_served() -> None:
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
     private = load_onnx(written(model))
     assert isinstance(private, PrivateClassifier)
-    private.plan(X, ranges=(0, 10))
+    private.plan(X, Scores(ranges=(0, 10)))
     assert (private.predict(X, fhe="execute") == model.predict(X)).mean() > 0.98
     assert private.predict_proba(X) == pytest.approx(model.predict_proba(X), abs=1e-5)
     with pytest.raises(hesc.ParameterError, match="comes fitted"):
@@ -216,7 +217,7 @@ def test_stumps_from_a_file_are_served(two: bool, scaled: bool) -> None:
     data = written(model, options={"zipmap": False})
     private = load_onnx(data, verify=True)
     assert isinstance(private, PrivateClassifier)
-    plan = private.plan(X, bins="thresholds", max_error=1e-4)
+    plan = private.plan(X, Scores(bins="thresholds", max_error=1e-4))
     assert plan.fidelity is not None
     assert plan.fidelity.apart < 1e-9
     rows = X
@@ -244,12 +245,12 @@ def test_deeper_trees_from_a_file_are_fitted_again_or_refused() -> None:
     private: Any = load_onnx(written(model))
     with pytest.raises(hesc.ParameterError, match=r"trees of this model .* refit='additive'"):
         private.plan(X)
-    plan = private.plan(X, refit="additive", min_fidelity=0.8)
+    plan = private.plan(X, Scores(refit="additive", min_fidelity=0.8))
     assert plan.fidelity.unseen
     same = private.predict(X, fhe="execute") == model.predict(X)
     assert same.mean() > plan.fidelity.share - 0.1
     numbers: Any = load_onnx(written(RandomForestRegressor(9, max_depth=1).fit(XR, YR), XR))
-    plan = numbers.plan(XR, bins="thresholds")
+    plan = numbers.plan(XR, Scores(bins="thresholds"))
     assert np.abs(numbers.predict(XR, fhe="execute") - numbers.predict(XR)).max() < 7 * plan.error
 
 

@@ -26,6 +26,7 @@ from hesc.ml import (
     Deployment,
     LinearPlan,
     LinearServer,
+    Outsourced,
     OutsourcedClient,
     OutsourcedOwner,
     OutsourcedPlan,
@@ -49,7 +50,7 @@ RNG = np.random.default_rng(31)
 
 def private(*, own: bool = False, **wishes: Any) -> PrivateClassifier:
     made = PrivateClassifier(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, Y)
-    made.plan(X, setting="outsourced", own_model=own, names=NAMES, **wishes)
+    made.plan(X, Outsourced(own_model=own, **wishes), names=NAMES)
     return made
 
 
@@ -124,7 +125,7 @@ def test_simulated_errors_follow_the_law_of_shared_ciphertexts(both: World) -> N
 @pytest.mark.parametrize("own", [False, True])
 def test_all_linear_estimators(made: Any, own: bool) -> None:
     made.fit(X, Y)
-    plan = made.plan(X, setting="outsourced", own_model=own)
+    plan = made.plan(X, Outsourced(own_model=own))
     assert isinstance(plan, OutsourcedPlan)
     run = made.run(X, progress=False)
     truth = made._served().truth(X, made._truth(X)[0])
@@ -276,22 +277,25 @@ WORD: Any = "x"
         ),
         (lambda w: OutsourcedOwner(w.owner.plan, [[1, 2]], 0), "Shape", "of shape"),
         (lambda w: LinearServer(w.owner.plan, *w.owner.weights), "Parameter", "EncryptedModel"),
-        (lambda _: clear().owner(), "Parameter", "setting='outsourced'"),
+        (lambda _: clear().owner(), "Parameter", r"Outsourced\(\)"),
         (
             lambda w: registry.read_owner(clear_client().plan, w.owner.to_bytes()),
             "Parameter",
             "clear",
         ),
-        (lambda _: private(hidden=True), "Parameter", "hidden= is of"),
-        (lambda _: private(answers=3), "Parameter", "hidden= is of"),
         (lambda _: private(own=WORD), "Parameter", "own_model is True or False"),
-        (lambda _: private(disclose="class"), "Parameter", "not served"),
-        (lambda _: network().plan(X, setting="outsourced"), "Parameter", "hesc.streams.networks"),
+        (lambda _: network().plan(X, Outsourced()), "Parameter", "hesc.streams.networks"),
     ],
 )
 def test_refusals(public: World, act: Callable[[World], object], error: str, text: str) -> None:
     with pytest.raises(getattr(hesc, f"{error}Error"), match=text):
         act(public)
+
+
+@pytest.mark.parametrize("option", ["hidden", "answers", "parties"])
+def test_options_of_others_cannot_be_written(option: str) -> None:
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{option}'"):
+        private(**{option: True})
 
 
 def test_refusals_of_own_models() -> None:
@@ -468,7 +472,7 @@ assert not loaded, loaded
 def test_estimators_are_neither_pickled_nor_printed_with_models() -> None:
     rows, labels = load_breast_cancer(return_X_y=True)
     made = PrivateClassifier(make_pipeline(StandardScaler(), LogisticRegression()))
-    made.fit(rows, labels).plan(rows, setting="outsourced")
+    made.fit(rows, labels).plan(rows, Outsourced())
     again = pickle.loads(pickle.dumps(made))  # noqa: S301 - our own
     with pytest.raises(hesc.ParameterError, match="no plan"):
         again.owner()

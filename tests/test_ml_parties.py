@@ -30,8 +30,12 @@ from hesc.ml import (
     LinearClient,
     LinearPlan,
     LinearServer,
+    Neighbours,
+    Network,
+    Parties,
     PrivateClassifier,
     PrivateRegressor,
+    Scores,
 )
 from hesc.protocols.message import Kind
 
@@ -41,9 +45,9 @@ if TYPE_CHECKING:
 X, Y = datasets.load_iris(return_X_y=True)
 
 
-def private(**wishes: Any) -> PrivateClassifier:
+def private(options: Any = None) -> PrivateClassifier:
     made = PrivateClassifier(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, Y)
-    made.plan(X, **wishes)
+    made.plan(X, options)
     return made
 
 
@@ -173,8 +177,8 @@ def test_hidden_weights_and_their_count() -> None:
     made = PrivateClassifier(make_pipeline(StandardScaler(), RidgeClassifier())).fit(rows, labels)
     # One answer along the first axis gives most of it.
     with pytest.raises(hesc.ParameterError, match="hides too little of this model: from 1 sample"):
-        made.plan(rows, hidden=True, max_error=0.05)
-    plan = made.plan(rows, hidden=True, max_error=0.05, answers=29)
+        made.plan(rows, Scores(hidden=True, max_error=0.05))
+    plan = made.plan(rows, Scores(hidden=True, max_error=0.05, answers=29))
     assert plan.hidden
     assert "from 29 samples of its choice" in str(plan)
     assert "hidden from an honest client" in str(plan)
@@ -195,8 +199,8 @@ def test_hidden_weights_and_their_count() -> None:
     with pytest.raises(hesc.ParameterError, match="from bytes"):
         made.server(keys=WORD)
     with pytest.raises(hesc.ParameterError, match="vary in 30 directions"):
-        made.plan(rows, hidden=True, max_error=0.05, answers=30)
-    assert made.plan(rows, hidden=True, max_error=0.05, answers=5).ring.answers == 5
+        made.plan(rows, Scores(hidden=True, max_error=0.05, answers=30))
+    assert made.plan(rows, Scores(hidden=True, max_error=0.05, answers=5)).ring.answers == 5
 
 
 def test_a_plan_says_who_learns_what() -> None:
@@ -233,7 +237,7 @@ def test_ranges_are_kept() -> None:
         run = made.run(beyond, clip=True)
     inside = np.minimum(beyond, X.max(axis=0))
     assert np.abs(run.scores - made.decision_function(inside)).max() < 7 * run.error
-    plan = made.plan(X, ranges=(0, 100))
+    plan = made.plan(X, Scores(ranges=(0, 100)))
     assert np.array_equal(plan.ring.ranges[1], np.full(4, 100.0))
     assert made.run(beyond).clipped == 0
 
@@ -339,31 +343,29 @@ def test_other_estimators_are_refused(act: Callable[[], Any], error: str, text: 
 
 
 @pytest.mark.parametrize(
-    ("wishes", "error", "text"),
+    ("options", "error", "text"),
     [
-        ({"disclose": "distances"}, "Parameter", "hesc.codes"),
-        ({"disclose": "nothing"}, "Parameter", "no disclose.*class"),
-        ({"own_model": True}, "Parameter", "setting='outsourced'"),
-        ({"setting": "many_parties"}, "Parameter", "parties="),
-        ({"parties": {"p": [0]}}, "Parameter", "setting='many_parties'"),
-        ({"setting": "else"}, "Parameter", "no setting.*many_parties"),
-        ({"setting": "one_side_clear"}, "Parameter", "who computes by itself"),
-        ({"max_error": 0}, "Parameter", "above zero"),
-        ({"max_error": True}, "Parameter", "above zero"),
-        ({"max_error": [1, 2]}, "Parameter", "above zero"),
-        ({"max_error": 1e-14}, "Parameter", "in double precision, loses"),
-        ({"max_error": 1e-11}, "NoiseBudget", "no set reaches"),
-        ({"answers": 5}, "Parameter", "hidden=True"),
-        ({"hidden": 1}, "Parameter", "True or False"),
-        ({"hidden": True, "answers": 0}, "OutOfRange", "answers"),
-        ({"ranges": 3}, "Shape", "a pair"),
-        ({"ranges": (0, [1, 2])}, "Shape", "4 numbers"),
-        ({"ranges": (1, 0)}, "Parameter", "low at most"),
+        (Neighbours(), "Parameter", "hesc.codes"),
+        (Network(), "Parameter", "PrivateMLPClassifier"),
+        ("class", "Parameter", "options of a plan are .*Classes"),
+        (Parties, "Parameter", "an object, not its class"),
+        (Parties({"p": [0]}), "Parameter", "parties are two or more"),
+        (Scores(max_error=0), "Parameter", "above zero"),
+        (Scores(max_error=True), "Parameter", "above zero"),
+        (Scores(max_error=[1, 2]), "Parameter", "above zero"),  # type: ignore[arg-type]
+        (Scores(max_error=1e-14), "Parameter", "in double precision, loses"),
+        (Scores(max_error=1e-11), "NoiseBudget", "no set reaches"),
+        (Scores(answers=5), "Parameter", "hidden=True"),
+        (Scores(hidden=1), "Parameter", "True or False"),  # type: ignore[arg-type]
+        (Scores(hidden=True, answers=0), "OutOfRange", "answers"),
+        (Scores(ranges=3), "Shape", "a pair"),  # type: ignore[arg-type]
+        (Scores(ranges=(0, [1, 2])), "Shape", "4 numbers"),
+        (Scores(ranges=(1, 0)), "Parameter", "low at most"),
     ],
 )
-def test_wishes_that_cannot_be_are_refused(wishes: dict[str, Any], error: str, text: str) -> None:
+def test_options_that_cannot_be_are_refused(options: Any, error: str, text: str) -> None:
     with pytest.raises(getattr(hesc, f"{error}Error"), match=text):
-        private(**wishes)
+        private(options)
 
 
 @pytest.mark.parametrize(
@@ -402,12 +404,12 @@ def test_hidden_models_give_fewer_answers_than_features_vary_in_directions() -> 
         (Ridge(), np.column_stack([rows, np.ones((300, 3))])),
     ):
         made = PrivateRegressor(model).fit(features, target)
-        assert made.plan(features, hidden=True, answers=9).ring.answers == 9
+        assert made.plan(features, Scores(hidden=True, answers=9)).ring.answers == 9
         with pytest.raises(hesc.ParameterError, match="vary in 10 directions"):
-            made.plan(features, hidden=True, answers=10)
+            made.plan(features, Scores(hidden=True, answers=10))
     alone = PrivateRegressor(Ridge()).fit(rows[:, :1], target)
     with pytest.raises(hesc.ParameterError, match="hides nothing"):
-        alone.plan(rows[:, :1], hidden=True)
+        alone.plan(rows[:, :1], Scores(hidden=True))
 
 
 def test_models_that_changed_are_planned_again() -> None:
@@ -429,7 +431,7 @@ def test_agreement_counts_what_clipping_changes() -> None:
     rows, labels = datasets.load_iris(return_X_y=True)
     made = PrivateClassifier(LogisticRegression(max_iter=1000)).fit(rows, labels)
     with pytest.warns(UserWarning, match="150 of 150 rows planned with lie beyond"):
-        plan = made.plan(rows, ranges=(5, 6), max_error=0.01)
+        plan = made.plan(rows, Scores(ranges=(5, 6), max_error=0.01))
     with pytest.warns(ClippedWarning):
         found = made.predict(rows, fhe="simulate", clip=True, random_state=1)
     assert plan.agreement is not None

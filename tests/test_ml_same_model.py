@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,15 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import hesc
-from hesc.ml import PrivateClassifier, PrivateMLPClassifier, PrivateRegressor
+from hesc.ml import (
+    Classes,
+    Outsourced,
+    Parties,
+    PrivateClassifier,
+    PrivateMLPClassifier,
+    PrivateRegressor,
+    Scores,
+)
 from hesc.models import transforms
 from hesc.models.steps import transforms_of
 from hesc.protocols.networks.plan import NetworkPlan
@@ -78,7 +87,7 @@ def test_samples_on_thresholds_fall_to_their_side(scaler: Any) -> None:
     boosted = HistGradientBoostingClassifier(max_depth=1, random_state=0)
     private = PrivateClassifier(make_pipeline(clone(scaler), boosted)).fit(x, y)
     new = rng.integers(0, 39, (400, 4)).astype(float)
-    private.plan(x, bins="thresholds", max_error=1e-3)
+    private.plan(x, Scores(bins="thresholds", max_error=1e-3))
     run = private.run(new, progress=False)
     off = np.abs(run.scores - private.decision_function(new)).max()
     assert off < 7 * run.error
@@ -101,20 +110,20 @@ def test_bins_behind_scalers_are_planned_and_right() -> None:
 
 
 @pytest.mark.parametrize(
-    "wishes",
+    "options",
     [
-        {"disclose": "class", "engine": "binary"},
-        {"setting": "many_parties", "parties": {"a": [0, 1], "b": [2, 3]}},
-        {"setting": "outsourced"},
-        {},
+        Classes(engine="binary"),
+        Parties({"a": [0, 1], "b": [2, 3]}),
+        Outsourced(),
+        Scores(),
     ],
 )
-def test_ranges_and_classes_are_not_the_callers_to_change(wishes: dict[str, Any]) -> None:
+def test_ranges_and_classes_are_not_the_callers_to_change(options: Any) -> None:
     low, high = np.zeros(4), np.full(4, 9.0)
     private = PrivateClassifier(LogisticRegression(max_iter=500)).fit(
         X, np.array(["a", "b", "c"])[Y]
     )
-    plan = private.plan(X, ranges=(low, high), **wishes)
+    plan = private.plan(X, replace(options, ranges=(low, high)))
     before, expected = plan.to_bytes(), private.predict(X)
     low -= 20
     high += 1
@@ -130,7 +139,7 @@ def test_a_networks_ranges_are_its_own() -> None:
     low, high = np.zeros(4), np.full(4, 9.0)
     inner = MLPClassifier((4,), alpha=0.1, max_iter=3000, random_state=0)
     private = PrivateMLPClassifier(inner).fit(X, Y)
-    plan = private.plan(X, ranges=(low, high))
+    plan = private.plan(X, Scores(ranges=(low, high)))
     before = plan.to_bytes()
     low -= 20
     assert plan.to_bytes() == before
@@ -160,37 +169,41 @@ def another_loss(fitted: Any) -> None:
 
 
 FOREST = RandomForestClassifier(5, max_depth=2, random_state=0)
-MODELS: dict[str, tuple[Any, dict[str, Any], Callable[[Any], None]]] = {
-    "classes": (LogisticRegression(max_iter=500), {}, renamed),
-    "classes, outsourced": (LogisticRegression(max_iter=500), {"setting": "outsourced"}, renamed),
-    "classes, of trees": (DecisionTreeClassifier(max_depth=2), {"disclose": "class"}, renamed),
-    "a leaf": (DecisionTreeClassifier(max_depth=3), {"disclose": "class"}, another_leaf),
-    "a leaf of a forest": (FOREST, {"disclose": "class", "min_agreement": 0.9}, another_leaf),
-    "a leaf, fitted again": (FOREST, {"refit": "additive"}, another_leaf),
-    "a leaf of a sum": (GradientBoostingClassifier(n_estimators=3, max_depth=1), {}, another_stage),
-    "a loss": (SGDClassifier(loss="log_loss", random_state=0), {}, another_loss),
+MODELS: dict[str, tuple[Any, Any, Callable[[Any], None]]] = {
+    "classes": (LogisticRegression(max_iter=500), Scores(), renamed),
+    "classes, outsourced": (LogisticRegression(max_iter=500), Outsourced(), renamed),
+    "classes, of trees": (DecisionTreeClassifier(max_depth=2), Classes(), renamed),
+    "a leaf": (DecisionTreeClassifier(max_depth=3), Classes(), another_leaf),
+    "a leaf of a forest": (FOREST, Classes(min_agreement=0.9), another_leaf),
+    "a leaf, fitted again": (FOREST, Scores(refit="additive"), another_leaf),
+    "a leaf of a sum": (
+        GradientBoostingClassifier(n_estimators=3, max_depth=1),
+        Scores(),
+        another_stage,
+    ),
+    "a loss": (SGDClassifier(loss="log_loss", random_state=0), Scores(), another_loss),
 }
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_whatever_a_model_is_changed_in_is_noticed(name: str) -> None:
     """Its classes, a leaf that few rows reach, how scores become shares."""
-    model, wishes, change = MODELS[name]
+    model, options, change = MODELS[name]
     private = PrivateClassifier(clone(model)).fit(X, Y)
-    private.plan(X, **wishes)
+    private.plan(X, options)
     private.predict(X[:2], fhe="simulate", random_state=0)
     change(private.estimator_)
     for fhe in ("simulate", "execute"):
         with pytest.raises(hesc.ParameterError, match=CHANGED):
             private.predict(X[:2], fhe=fhe)
     if change is not renamed:
-        private.plan(X, **wishes)
+        private.plan(X, options)
         assert len(private.predict(X[:2], fhe="simulate", random_state=0)) == 2
 
 
 def test_leaves_of_regressors_are_noticed() -> None:
     private = PrivateRegressor(DecisionTreeRegressor(max_depth=2)).fit(X[:, :1], X[:, 2])
-    private.plan(X[:, :1], bins="thresholds")
+    private.plan(X[:, :1], Scores(bins="thresholds"))
     tree = private.estimator_.tree_
     tree.value[tree.apply(X[-1:, :1].astype(np.float32))[0]] = 9
     with pytest.raises(hesc.ParameterError, match=CHANGED):
@@ -244,7 +257,7 @@ def in_a_child(work: Callable[[], object]) -> str:
 def test_a_fork_does_not_double_what_a_hidden_model_gives() -> None:
     x, y = load_breast_cancer(return_X_y=True)
     linear = PrivateClassifier(make_pipeline(StandardScaler(), RidgeClassifier())).fit(x, y)
-    linear.plan(x, hidden=True, max_error=0.05, answers=29)
+    linear.plan(x, Scores(hidden=True, max_error=0.05, answers=29))
     client = linear.client()
     server = linear.server(keys=client.public_keys())
     query = client.encrypt(x[:1]).data
@@ -295,7 +308,7 @@ def test_masked_samples_are_refused() -> None:
 @pytest.mark.parametrize("first", ["passthrough", None])
 def test_pipelines_may_begin_with_nothing(first: Any) -> None:
     private = PrivateClassifier(make_pipeline(first, LogisticRegression(max_iter=500))).fit(X, Y)
-    private.plan(X, max_error=1e-6)
+    private.plan(X, Scores(max_error=1e-6))
     assert np.array_equal(private.predict(X, fhe="execute"), private.predict(X))
     inner = MLPClassifier((4,), alpha=0.1, max_iter=3000, random_state=0)
     assert PrivateMLPClassifier(make_pipeline(first, inner)).fit(X, Y).plan(X).inputs == 4
@@ -307,7 +320,7 @@ def test_scores_that_hide_their_differences_are_refused() -> None:
     x = np.concatenate([rng.normal(at, 1e-8, (50, 1)) for at in (0, 1, 1 + 8e-8)])
     narrow = GaussianNB(var_smoothing=1e-30).fit(x, np.repeat([0, 1, 2], 50))
     with pytest.raises(hesc.ParameterError, match=r"before they cancel.*StandardScaler"):
-        PrivateClassifier.from_fitted(narrow).plan(x, max_error=1e-3)
+        PrivateClassifier.from_fitted(narrow).plan(x, Scores(max_error=1e-3))
 
 
 def test_modes_are_names() -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import io
-import itertools
 import json
 import pickle
 import re
 import warnings
+from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -39,22 +38,30 @@ from sklearn.tree import DecisionTreeClassifier
 import hesc
 from hesc.cli import compiling, files
 from hesc.ml import (
+    Classes,
     Deployment,
+    Neighbours,
+    Network,
+    Outsourced,
+    Parties,
     PrivateClassifier,
     PrivateMLPClassifier,
     PrivateMLPRegressor,
     PrivateNeighbours,
     PrivateRegressor,
+    PrivateSquareNetwork,
+    Scores,
+    Streams,
     report,
 )
 from hesc.models.described import Described
 from hesc.models.given import GivenClassifier
 from hesc.models.transforms import Affine
 from hesc.models.trees import TreeEnsemble
-from hesc.planner.roles import DISCLOSURES, SETTINGS
 from hesc.protocols import backend
 from hesc.protocols.classes.planning import held_out
 from hesc.protocols.measuring import SAMPLE
+from hesc.streams.iris import load_network
 
 X, Y = datasets.load_iris(return_X_y=True)
 NAMES = ["a", "b", "c", "d"]
@@ -72,6 +79,7 @@ def estimators() -> dict[str, Any]:
         "classifier": fitted(PrivateClassifier(LogisticRegression(max_iter=1000))),
         "tree": fitted(PrivateClassifier(DecisionTreeClassifier(max_depth=2, random_state=0))),
         "regressor": fitted(PrivateRegressor(Ridge())),
+        "streams": PrivateSquareNetwork.from_network(load_network()),
         "neighbours": fitted(PrivateNeighbours(KNeighborsClassifier())),
         "network": fitted(PrivateMLPClassifier(MLPClassifier((4,), max_iter=50, random_state=0))),
         "network regressor": fitted(
@@ -82,96 +90,94 @@ def estimators() -> dict[str, Any]:
 
 NETWORKS = ["network", "network regressor"]
 KINDS = ["classifier", "tree", "regressor", "neighbours", *NETWORKS]
-# What may be wished of codes alone.
-OF_CODES = {"bits", "random_state"}
+OPTIONS: dict[str, Any] = {
+    "Scores": Scores(),
+    "Classes": Classes(engine="binary"),
+    "Outsourced": Outsourced(),
+    "Parties": Parties({"p": [0, 1], "q": [2, 3]}),
+    "Network": Network(),
+    "Neighbours": Neighbours(),
+    "Streams": Streams(),
+}
+SETTING = {
+    "Scores": "client_server",
+    "Classes": "client_server",
+    "Outsourced": "outsourced",
+    "Parties": "many_parties",
+    "Neighbours": "client_server",
+    "Streams": "outsourced",
+}
 
 
-# Settings, disclosures, wishes
+# Options
 
 
-def test_settings_and_disclosures_are_those_of_the_planner() -> None:
-    assert set(backend._SETTINGS) == set(SETTINGS)
-    assert set(backend._DISCLOSURES) == set(DISCLOSURES)
+def test_options_are_those_of_the_protocols() -> None:
+    assert set(backend._REASONS) == set(OPTIONS)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_pair_is_served_or_refused(kind: str, estimators: dict[str, Any]) -> None:
-    """A plan says its setting in words; a refusal names the pairs that are served."""
+@pytest.mark.parametrize("kind", [*KINDS, "streams"])
+def test_all_options_are_served_or_refused(kind: str, estimators: dict[str, Any]) -> None:
+    """A plan says its setting in words; a refusal names the options that are served."""
     private = estimators[kind]
-    sums: dict[str, Any] = {"refit": "additive"} if kind == "tree" else {}
-    # What some pairs cannot be planned without, or not quickly.
-    wishes: dict[tuple[str, str], dict[str, Any]] = {
-        ("client_server", "scores"): sums,
-        ("client_server", "class"): {"engine": "binary"},
-        ("outsourced", "scores"): sums,
-        ("many_parties", "scores"): sums | {"parties": {"p": [0, 1], "q": [2, 3]}},
-    }
-    served = set(private._backends)
-    assert ("client_server", "distances" if kind == "neighbours" else "scores") in served
-    for setting, disclose in itertools.product(SETTINGS, DISCLOSURES):
-        if (setting, disclose) in served:
-            given = wishes.get((setting, disclose), {})
-            plan = private.plan(X, setting=setting, disclose=disclose, **given)
-            assert f"setting {setting}" in " ".join(str(plan).split()) or "network" in kind
+    served = {each.__name__ for each in private._backends}
+    own = {"neighbours": "Neighbours", "streams": "Streams"}
+    assert own.get(kind, "Network" if "network" in kind else "Scores") in served
+    for name, options in OPTIONS.items():
+        if name in served:
+            # What some cannot be planned without.
+            refit = kind == "tree" and hasattr(options, "refit")
+            plan = private.plan(X, replace(options, refit="additive") if refit else options)
+            if name in SETTING:
+                assert f"setting {SETTING[name]}" in " ".join(str(plan).split())
             continue
         with pytest.raises(hesc.ParameterError, match=r"not served here: .+Served are") as caught:
-            private.plan(X, setting=setting, disclose=disclose)
-        for each, learns in served:
-            assert repr(each) in str(caught.value)
-            assert repr(learns) in str(caught.value)
+            private.plan(X, options)
+        assert _listed(caught.value) == served
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_misspelt_pair_lists_what_is_served_here(kind: str, estimators: dict[str, Any]) -> None:
+@pytest.mark.parametrize("kind", [*KINDS, "streams"])
+def test_what_is_no_option_lists_what_is_served_here(kind: str, estimators: dict[str, Any]) -> None:
     """And nothing that the same estimator would refuse next."""
     private = estimators[kind]
-    settings = {setting for setting, _ in private._backends}
-    for wrong in ("nothing", None, ["client_server"]):
-        with pytest.raises(hesc.ParameterError, match=r"^(there is no )?setting") as caught:
-            private.plan(X, setting=wrong)
-        assert _listed(caught.value) == settings
-        for setting in settings:
-            with pytest.raises(hesc.ParameterError, match=r"^(there is no )?disclose") as caught:
-                private.plan(X, setting=setting, disclose=wrong)
-            learned = {learns for at, learns in private._backends if at == setting}
-            assert _listed(caught.value) == learned
+    served = {each.__name__ for each in private._backends}
+    for wrong in ("nothing", 7, ["client_server"], {"hidden": True}):
+        with pytest.raises(hesc.ParameterError, match=r"^options of a plan are ") as caught:
+            private.plan(X, wrong)
+        assert _listed(caught.value) == served
+    for each in private._backends:
+        with pytest.raises(hesc.ParameterError, match=rf"not its class: {each.__name__}\(\)"):
+            private.plan(X, each)
 
 
 def _listed(error: Exception) -> set[str]:
-    """The names that a refusal of a name gives."""
-    found = re.search(r"one of ([\w, ]+)", str(error))
+    """The classes that a refusal lists."""
+    found = re.search(r"(?:Served|plan) are ((?:\w+\(\)(?:, )?)+)", str(error))
     assert found is not None
-    return set(found[1].split(", "))
+    return {name.removesuffix("()") for name in found[1].rstrip(", ").split(", ")}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_wish_is_passed_over(kind: str, estimators: dict[str, Any]) -> None:
-    """Each is taken, or refused by its name with a reason, before anything is planned."""
-    private = estimators[kind]
-    apart = {"X", "setting", "disclose", "names", "table"}
-    wishes = set(inspect.signature(private.plan).parameters) - apart
-    assert wishes <= set(backend.OPTIONS)
-    if kind == "neighbours":
-        assert wishes >= OF_CODES
-    elif kind not in NETWORKS:
-        assert wishes == set(backend.OPTIONS) - OF_CODES
-    for setting, disclose in private._backends:
-        served = backend.backend_for(private._backends, setting, disclose, {})
-        assert served.takes <= set(backend.OPTIONS)
-        for wish in wishes - served.takes:
-            value: Any = True if wish == "hidden" else 1
-            with pytest.raises(hesc.ParameterError, match=f"^{wish}= is no option of .+: .+"):
-                private.plan(X, setting=setting, disclose=disclose, **{wish: value})
+@pytest.mark.parametrize("name", OPTIONS)
+def test_options_have_pages_and_take_no_others(name: str) -> None:
+    """Every option says what it is; one of another class cannot be written."""
+    kind: Any = type(OPTIONS[name])
+    own = {field.name for field in fields(kind)}
+    others = {field.name for each in OPTIONS.values() for field in fields(each)} - own
+    given: Any = {"parties": {}} if name == "Parties" else {}
+    for other in others:
+        with pytest.raises(TypeError, match=f"unexpected keyword argument '{other}'"):
+            kind(**given, **{other: 1})
+    assert kind.__doc__
 
 
 def test_names_are_as_many_as_features_and_the_models_own(estimators: dict[str, Any]) -> None:
     private = estimators["classifier"]
-    for disclose in ("scores", "class"):
+    for options in (Scores(), Classes()):
         for names in (NAMES[:3], ["a", "a", "b", "c"], [*NAMES, "e"]):
             with pytest.raises(hesc.ParameterError, match="names are 4"):
-                private.plan(X, disclose=disclose, names=names)
+                private.plan(X, options, names=names)
         with pytest.raises(hesc.ParameterError, match="letters at most"):
-            private.plan(X, disclose=disclose, names=["a" * 2000, "b", "c", "d"])
+            private.plan(X, options, names=["a" * 2000, "b", "c", "d"])
     named = copy.deepcopy(private)
     named.feature_names_in_ = np.array(NAMES, dtype=object)
     with pytest.raises(hesc.ParameterError, match="of other names"):
@@ -185,15 +191,15 @@ BEFORE = {
     "PCA": PCA(3),
     "Nystroem": Nystroem(n_components=4, random_state=0),
 }
-EDITED: dict[str, tuple[Any, dict[str, Any]]] = {
-    "linear": (PrivateClassifier(LogisticRegression(max_iter=1000)), {}),
+EDITED: dict[str, tuple[Any, Any]] = {
+    "linear": (PrivateClassifier(LogisticRegression(max_iter=1000)), None),
     "classes": (
         PrivateClassifier(DecisionTreeClassifier(max_depth=2, random_state=0)),
-        {"disclose": "class", "engine": "binary", "min_agreement": 0},
+        Classes(engine="binary", min_agreement=0),
     ),
-    "neighbours": (PrivateNeighbours(KNeighborsClassifier()), {"min_agreement": 0}),
-    "network": (PrivateMLPClassifier(MLPClassifier((3,), max_iter=50, random_state=0)), {}),
-    "gaussian": (PrivateClassifier(GaussianNB()), {}),
+    "neighbours": (PrivateNeighbours(KNeighborsClassifier()), Neighbours(min_agreement=0)),
+    "network": (PrivateMLPClassifier(MLPClassifier((3,), max_iter=50, random_state=0)), None),
+    "gaussian": (PrivateClassifier(GaussianNB()), None),
 }
 
 
@@ -205,10 +211,10 @@ EDITED: dict[str, tuple[Any, dict[str, Any]]] = {
 )
 def test_numbers_edited_where_they_lie_are_another_model(name: str, before: str) -> None:
     """Of transforms and of the model: what changes any score is noticed, and the plan stays."""
-    model, wishes = EDITED[name]
+    model, options = EDITED[name]
     private = clone(model).set_params(estimator=make_pipeline(BEFORE[before], model.estimator))
     private.fit(X, Y)
-    plan = private.plan(X, **wishes)
+    plan = private.plan(X, options)
     data, edits = plan.to_bytes(), 0
     for part in private.estimator_:
         for numbers in _floats_of(part):
@@ -246,9 +252,9 @@ def _scores(private: Any) -> Any:
 
 def test_a_plan_that_fails_leaves_the_one_before(estimators: dict[str, Any]) -> None:
     private = copy.deepcopy(estimators["tree"])
-    plan = private.plan(X, disclose="class")
+    plan = private.plan(X, Classes())
     with pytest.raises(hesc.ParameterError):
-        private.plan(X, disclose="class", min_agreement=1, feature_bits=1)
+        private.plan(X, Classes(min_agreement=1, bits=1))
     assert private.client().plan is plan
 
 
@@ -284,7 +290,7 @@ def test_classes_are_those_of_the_fitted_model(name: str) -> None:
     rows, labels = (X[Y > 0], labels[Y > 0]) if name == "two classes" else (X, labels)
     private = PrivateClassifier(CLASSIFIERS[name]).fit(rows, labels)
     # The other engines take longer to be planned with.
-    plan = private.plan(rows, disclose="class", engine="binary", min_agreement=0.95)
+    plan = private.plan(rows, Classes(engine="binary", min_agreement=0.95))
     simulated = private.predict(rows, fhe="simulate")
     clear = private.predict(rows)
     same = simulated == clear
@@ -300,7 +306,7 @@ def test_classes_are_those_of_the_fitted_model(name: str) -> None:
 @pytest.fixture(scope="module")
 def tree() -> PrivateClassifier:
     private = PrivateClassifier(DecisionTreeClassifier(max_depth=2, random_state=0)).fit(X, Y)
-    private.plan(X, disclose="class", engine="binary", names=NAMES)
+    private.plan(X, Classes(engine="binary"), names=NAMES)
     return private
 
 
@@ -309,7 +315,7 @@ def test_scores_that_the_client_does_not_learn_are_refused(
     tree: PrivateClassifier, fhe: Any
 ) -> None:
     for scores in (tree.decision_function, tree.predict_proba):
-        with pytest.raises(hesc.ParameterError, match=r"a class and no score.*disclose='scores'"):
+        with pytest.raises(hesc.ParameterError, match=r"a class and no score.*Scores"):
             scores(X, fhe=fhe)
         assert len(scores(X)) == len(X)
     with pytest.raises(hesc.ParameterError, match="classes of trees are computed in one way"):
@@ -328,9 +334,9 @@ def test_plans_print_their_contenders_to_who_looks(
     assert "* ring products" in printed
     assert "not clear: " in printed
     monkeypatch.setattr("sys.ps1", ">>> ", raising=False)
-    private.plan(X, hidden=True, answers=3)
+    private.plan(X, Scores(hidden=True, answers=3))
     assert "no contenders: this plan hides" in capsys.readouterr().out
-    private.plan(X, hidden=True, answers=3, table=False)
+    private.plan(X, Scores(hidden=True, answers=3), table=False)
     assert not capsys.readouterr().out
 
 
@@ -368,7 +374,7 @@ def test_samples_of_contenders_are_any_whole_number() -> None:
 
 def test_contenders_of_classes_alone_keep_what_the_plan_keeps() -> None:
     private = PrivateClassifier(LogisticRegression(max_iter=500)).fit(X, Y)
-    plan = private.plan(X, disclose="class", engine="binary", min_agreement=0.97)
+    plan = private.plan(X, Classes(engine="binary", min_agreement=0.97))
     found = private.contenders()
     assert {offer.way for offer in found.offers} <= {"integers", "gates"}
     assert all(offer.sees.learns == "class" for offer in found.offers)
@@ -383,7 +389,7 @@ def test_contenders_of_classes_alone_keep_what_the_plan_keeps() -> None:
 def test_a_changed_model_is_planned_again() -> None:
     for model in (DecisionTreeClassifier(max_depth=2, random_state=0), RidgeClassifier()):
         private = PrivateClassifier(model).fit(X, Y)
-        private.plan(X, disclose="class", engine="binary")
+        private.plan(X, Classes(engine="binary"))
         private.client()
         if isinstance(model, RidgeClassifier):
             private.estimator_.coef_[0, 0] += 1e-6
@@ -411,7 +417,7 @@ def test_several_labels_are_refused() -> None:
     labels = np.column_stack([Y == 0, X[:, 0] > 6, X[:, 1] > 3]).astype(int)
     private = PrivateClassifier.from_fitted(RidgeClassifier().fit(X, labels))
     with pytest.raises(hesc.ParameterError, match="one label to a sample"):
-        private.plan(X, disclose="class")
+        private.plan(X, Classes())
 
 
 # Deployments of classes alone
@@ -425,7 +431,7 @@ def test_files_between_two_sides(engine: str, tmp_path: Path) -> None:
     """
     labels = np.array(["p", "q", "r"])[Y]
     private = PrivateClassifier(DecisionTreeClassifier(max_depth=2, random_state=0)).fit(X, labels)
-    plan = private.plan(X, disclose="class", names=NAMES, engine=engine, batch=2)
+    plan = private.plan(X, Classes(engine=engine, batch=2), names=NAMES)
     at = private.save(tmp_path / "d")
     assert Deployment.open(at).client.plan.to_bytes() == plan.to_bytes()
     rows = X[[0, 60, 140]]
@@ -469,7 +475,7 @@ def test_reports_of_classes_have_no_errors(tree: PrivateClassifier, tmp_path: Pa
     assert "root mean square" not in page
     assert "<svg" not in page
     small = PrivateClassifier(tree.estimator).fit(X, Y)
-    plan = small.plan(X, disclose="class", engine="bootstrapped", batch=3)
+    plan = small.plan(X, Classes(engine="bootstrapped", batch=3))
     assert small._served().most_measured(None) == 3
     text = report.page(plan, None, name="d", files={}, own=True).decode()
     assert "hesc encrypt rows.csv --client client --secret secret.key --keys client.keys" in text
@@ -506,9 +512,9 @@ def test_models_from_files_are_compiled(tmp_path: Path, monkeypatch: pytest.Monk
     assert "centres and scales" in str(plan)
 
 
-def test_documents_name_every_setting_that_is_served() -> None:
+def test_documents_name_all_options_that_are_served() -> None:
     text = (Path(__file__).parents[1] / "docs" / "ml.md").read_text(encoding="utf-8")
     table = text.split("## Settings")[1].split("\n## ")[0]
-    named = set(re.findall(r'^\| `"(\w+)"`[^|]*\| `"(\w+)"`', table, re.MULTILINE))
-    kinds = (PrivateClassifier, PrivateMLPClassifier, PrivateNeighbours)
-    assert named == {pair for kind in kinds for pair in kind._backends}
+    named = set(re.findall(r"^\| `(\w+)\(", table, re.MULTILINE))
+    kinds = (PrivateClassifier, PrivateMLPClassifier, PrivateNeighbours, PrivateSquareNetwork)
+    assert named == {each.__name__ for kind in kinds for each in kind._backends}

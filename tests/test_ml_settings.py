@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,13 +19,17 @@ from typer.testing import CliRunner
 from hesc import CircuitError, OutOfRangeError, ParameterError, ShapeError, WireError
 from hesc.cli import app
 from hesc.ml import (
+    Classes,
     Deployment,
+    Outsourced,
     OwnersClient,
     OwnersPlan,
     OwnersServer,
+    Parties,
     Party,
     PrivateClassifier,
     PrivateNeighbours,
+    Scores,
 )
 from hesc.models.trees import TreeEnsemble
 from hesc.protocols import registry
@@ -37,12 +42,12 @@ if TYPE_CHECKING:
 
 X, Y = load_iris(return_X_y=True)
 NAMES = ["a", "b", "c", "d"]
-SETTINGS: dict[str, dict[str, Any]] = {
-    "scores": {},
-    "class": {"disclose": "class", "min_agreement": 0.9},
-    "outsourced": {"setting": "outsourced"},
-    "own model": {"setting": "outsourced", "own_model": True},
-    "parties": {"setting": "many_parties", "parties": {"one": [0, 3], "two": [2, 1]}},
+SETTINGS: dict[str, Any] = {
+    "scores": Scores(),
+    "class": Classes(min_agreement=0.9),
+    "outsourced": Outsourced(),
+    "own model": Outsourced(own_model=True),
+    "parties": Parties({"one": [0, 3], "two": [2, 1]}),
 }
 
 
@@ -57,10 +62,10 @@ def test_rows_planned_with_have_the_columns_that_are_named(
     private: PrivateClassifier, name: str
 ) -> None:
     table = pytest.importorskip("pandas").DataFrame(X, columns=NAMES)
-    wishes = SETTINGS[name]
-    assert private.plan(table, names=NAMES, **wishes).names == NAMES
+    options = SETTINGS[name]
+    assert private.plan(table, options, names=NAMES).names == NAMES
     with pytest.raises(ShapeError, match="another order"):
-        private.plan(table[NAMES[::-1]], names=NAMES, **wishes)
+        private.plan(table[NAMES[::-1]], options, names=NAMES)
 
 
 @pytest.mark.filterwarnings("ignore:X has feature names")
@@ -89,7 +94,7 @@ def test_ranges_that_nobody_computes_with_are_refused(
     private: PrivateClassifier, name: str, ranges: tuple[float, float]
 ) -> None:
     with pytest.raises(ParameterError, match=r"ranges"):
-        private.plan(X, ranges=ranges, **SETTINGS[name])
+        private.plan(X, replace(SETTINGS[name], ranges=ranges))
 
 
 @pytest.mark.parametrize("name", ["class", "parties"])
@@ -99,7 +104,7 @@ def test_no_reader_takes_such_ranges(
 ) -> None:
     from hesc._support import documents
 
-    given = json.loads(private.plan(X, **SETTINGS[name]).to_bytes())
+    given = json.loads(private.plan(X, SETTINGS[name]).to_bytes())
     for field, end in zip(("low", "high"), ends, strict=True):
         given["ranges"][field] = documents.packed(np.full(4, end))
     with pytest.raises(WireError, match="range"):
@@ -107,7 +112,7 @@ def test_no_reader_takes_such_ranges(
 
 
 def test_a_server_of_weights_beyond_all_numbers_is_refused(private: PrivateClassifier) -> None:
-    plan = private.plan(X, **SETTINGS["parties"])
+    plan = private.plan(X, SETTINGS["parties"])
     assert isinstance(plan, OwnersPlan)
     with pytest.raises(OutOfRangeError, match="plan the model again"):
         OwnersServer(plan, np.full((3, 4), 1e308), np.zeros(3))
@@ -116,7 +121,7 @@ def test_a_server_of_weights_beyond_all_numbers_is_refused(private: PrivateClass
 @pytest.mark.parametrize("name", ["parties", "neighbours"])
 def test_no_plan_has_one_name_for_two_features(private: PrivateClassifier, name: str) -> None:
     plan = (
-        private.plan(X, names=NAMES, **SETTINGS[name])
+        private.plan(X, SETTINGS[name], names=NAMES)
         if name == "parties"
         else PrivateNeighbours(KNeighborsClassifier()).fit(X, Y).plan(X, names=NAMES)
     )
@@ -223,7 +228,7 @@ def test_no_command_writes_into_a_deployment(private: PrivateClassifier, tmp_pat
     rows = tmp_path / "rows.csv"
     np.savetxt(rows, X[:5], delimiter=",", header=",".join(NAMES), comments="")
 
-    private.plan(X, names=NAMES, **SETTINGS["outsourced"])
+    private.plan(X, SETTINGS["outsourced"], names=NAMES)
     given = private.save(tmp_path / "given")
     keys = tmp_path / "keys"
     made = run("keygen", given / "client", "--secret", tmp_path / "secret", "--keys", keys)
@@ -232,7 +237,7 @@ def test_no_command_writes_into_a_deployment(private: PrivateClassifier, tmp_pat
         refused("encrypt-model", given / "owner", "--keys", keys, "--out", out)
     assert Deployment.open(given)
 
-    private.plan(X, names=NAMES, **SETTINGS["parties"])
+    private.plan(X, SETTINGS["parties"], names=NAMES)
     parties = private.save(tmp_path / "parties")
     client = ("--client", parties / "client")
     keys = tmp_path / "keys of parties"
@@ -280,15 +285,15 @@ FORGED = [
 @pytest.mark.parametrize("name", FORGED)
 def test_no_name_writes_lines_of_a_plan(private: PrivateClassifier, name: str) -> None:
     with pytest.raises(ParameterError, match="printable letters"):
-        private.plan(X, setting="many_parties", parties={name: [0, 1], "two": [2, 3]})
+        private.plan(X, Parties(parties={name: [0, 1], "two": [2, 3]}))
     labels = np.array([name, "one", "two"], dtype=object)[Y]
     of_labels = PrivateClassifier(LogisticRegression(max_iter=500)).fit(X, labels)
-    for wishes in SETTINGS.values():
+    for options in SETTINGS.values():
         with pytest.raises(ParameterError, match="printable letters"):
-            private.plan(X, names=[name, *NAMES[1:]], **wishes)
+            private.plan(X, options, names=[name, *NAMES[1:]])
         with pytest.raises(ParameterError, match="printable letters"):
-            of_labels.plan(X, **wishes).to_bytes()
-        given = private.plan(X, names=NAMES, **wishes).to_bytes()
+            of_labels.plan(X, options).to_bytes()
+        given = private.plan(X, options, names=NAMES).to_bytes()
         for own in ("a", "one"):
             lie = given.replace(f'"{own}"'.encode(), json.dumps(name).encode())
             if lie != given:
@@ -296,9 +301,9 @@ def test_no_name_writes_lines_of_a_plan(private: PrivateClassifier, name: str) -
                     registry.read_plan(lie)
 
 
-@pytest.mark.parametrize("wishes", SETTINGS.values(), ids=SETTINGS)
-def test_plans_are_tables_in_notebooks(private: PrivateClassifier, wishes: Any) -> None:
-    plan = private.plan(X, names=["<b>", *NAMES[1:]], **wishes)
+@pytest.mark.parametrize("options", SETTINGS.values(), ids=SETTINGS)
+def test_plans_are_tables_in_notebooks(private: PrivateClassifier, options: Any) -> None:
+    plan = private.plan(X, options, names=["<b>", *NAMES[1:]])
     title, rows = plan.disclosure()
     assert str(plan).splitlines() == [
         title,
@@ -321,14 +326,12 @@ def test_long_names_are_cut_in_tables(private: PrivateClassifier) -> None:
     # A terminal wraps long lines: spaces in a name could place words where a line begins.
     long = "a" + 200 * " " + "server         sees nothing"
     parties = {long: [0, 1], "two": [2, 3]}
-    plan = private.plan(
-        X, setting="many_parties", parties=parties, names=[f"{long}{i}" for i in range(4)]
-    )
+    plan = private.plan(X, Parties(parties=parties), names=[f"{long}{i}" for i in range(4)])
     assert "sees nothing" not in str(plan)
 
 
 def test_parties_and_pieces_that_are_none(private: PrivateClassifier) -> None:
-    plan = private.plan(X, **SETTINGS["parties"])
+    plan = private.plan(X, SETTINGS["parties"])
     keys = OwnersClient(plan).public_keys()
     server = private.server(keys=keys)
     queries: tuple[Any, ...] = (None, 7, iter([]), {}, [], ())

@@ -11,7 +11,7 @@ import pytest
 
 import hesc
 from hesc._support import documents
-from hesc.ml import PrivateSquareNetwork
+from hesc.ml import PrivateSquareNetwork, Streams
 from hesc.protocols import registry
 from hesc.protocols.message import Kind, Message
 from hesc.protocols.streams.client import StreamClient
@@ -43,7 +43,7 @@ class Sides(NamedTuple):
 def sides(**wishes: Any) -> Sides:
     """Each side from the bytes that it was given."""
     private = PrivateSquareNetwork.from_network(NETWORK)
-    plan = registry.read_plan(private.plan(SPLIT.train_features, **wishes).to_bytes())
+    plan = registry.read_plan(private.plan(SPLIT.train_features, Streams(**wishes)).to_bytes())
     assert isinstance(plan, StreamPlan)
     client = registry.client_of(plan)
     assert isinstance(client, StreamClient)
@@ -102,7 +102,7 @@ def test_errors_are_as_stated(preset: str, wishes: dict[str, Any]) -> None:
 def test_statements_follow_the_length_of_streams() -> None:
     """Four times the bits, less than half of the error, and no sample less than one a query."""
     private = PrivateSquareNetwork.from_network(NETWORK)
-    plans = [private.plan(SPLIT.train_features, stream_length=n) for n in (64, 256, 1024)]
+    plans = [private.plan(SPLIT.train_features, Streams(stream_length=n)) for n in (64, 256, 1024)]
     errors = [plan.error for plan in plans]
     assert errors[0] > 2 * errors[1] > 4 * errors[2]
     assert [plan.rows for plan in plans] == [64, 34, 8]
@@ -164,7 +164,7 @@ def test_an_estimator_like_others(iris: Sides) -> None:
 def test_wishes_that_cannot_be_kept_are_refused(wishes: dict[str, Any], message: str) -> None:
     private = PrivateSquareNetwork.from_network(NETWORK)
     with pytest.raises(hesc.HescError, match=message):
-        private.plan(SPLIT.train_features, **wishes)
+        private.plan(SPLIT.train_features, Streams(**wishes))
 
 
 def _changed(data: bytes, **fields: Any) -> bytes:

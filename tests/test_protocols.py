@@ -12,7 +12,14 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 
-from hesc.ml import PrivateClassifier, PrivateMLPClassifier, PrivateNeighbours
+from hesc.ml import (
+    Classes,
+    Outsourced,
+    Parties,
+    PrivateClassifier,
+    PrivateMLPClassifier,
+    PrivateNeighbours,
+)
 from hesc.ml.square import PrivateSquareNetwork
 from hesc.protocols import registry
 from hesc.streams.iris import load_network
@@ -21,9 +28,9 @@ from tests.protocol_laws import check_documents, check_words
 X, Y = load_iris(return_X_y=True)
 
 
-def _classifier(**options: Any) -> Any:
+def _classifier(options: Any = None) -> Any:
     private = PrivateClassifier(RidgeClassifier()).fit(X, Y)
-    private.plan(X, **options)
+    private.plan(X, options)
     return private
 
 
@@ -38,7 +45,7 @@ def _network() -> Any:
 
 def _neighbours() -> Any:
     private = PrivateNeighbours(KNeighborsClassifier()).fit(X, Y)
-    private.plan(X, disclose="distances")
+    private.plan(X)
     return private
 
 
@@ -50,9 +57,9 @@ def _square() -> Any:
 
 PLANNED: Final = {
     "linear": _classifier,
-    "outsourced": lambda: _classifier(setting="outsourced"),
-    "owners": lambda: _classifier(setting="many_parties", parties={"p": [0, 1], "q": [2, 3]}),
-    "classes": lambda: _classifier(disclose="class", engine="binary"),
+    "outsourced": lambda: _classifier(Outsourced()),
+    "owners": lambda: _classifier(Parties({"p": [0, 1], "q": [2, 3]})),
+    "classes": lambda: _classifier(Classes(engine="binary")),
     "networks": _network,
     "neighbours": _neighbours,
     "streams": _square,

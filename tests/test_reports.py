@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge, RidgeClassifier
 
-from hesc.ml import LinearClient, PrivateClassifier, PrivateRegressor
+from hesc.ml import LinearClient, PrivateClassifier, PrivateRegressor, Scores
 from hesc.protocols.measuring import measure
 from tests.test_deployment import X, Y, planned
 
@@ -77,7 +77,7 @@ def test_reports_hold_no_row_score_or_weight(tmp_path: Path) -> None:
     """No number of the data, the scores or the model is in it, to four digits and more."""
     x, y = load_diabetes(return_X_y=True)
     made = PrivateRegressor(Ridge()).fit(x, y)
-    made.plan(x, ranges=(-0.25, 0.25), max_error=0.5)
+    made.plan(x, Scores(ranges=(-0.25, 0.25), max_error=0.5))
     text = (made.save(tmp_path / "d") / "report.html").read_text()
     body = re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL)
     secrets = [x, made.predict(x), made.estimator_.coef_, np.array([made.estimator_.intercept_])]

@@ -14,12 +14,20 @@ from typer.testing import CliRunner
 
 import hesc
 from hesc import cli
-from hesc.ml import ClientFolder, Deployment, PrivateRegressor, ServerFolder
+from hesc.ml import (
+    ClientFolder,
+    Deployment,
+    Outsourced,
+    PrivateRegressor,
+    Scores,
+    ServerFolder,
+)
 from hesc.protocols import registry
 from hesc.protocols.message import Kind
 from tests import lying_messages
 from tests.protocol_laws import check_documents, check_words
 from tests.toy_protocol.client import ToyClient
+from tests.toy_protocol.options import Whole
 from tests.toy_protocol.plan import ToyPlan
 from tests.toy_protocol.server import ToyServer
 
@@ -36,9 +44,7 @@ Y = X @ [2, -3, 0] + 4
 class WholeRegressor(PrivateRegressor):
     """A regressor that the toy serves."""
 
-    _backends: ClassVar[Table] = {
-        ("client_server", "scores"): "tests.toy_protocol.backend:ToyBackend"
-    }
+    _backends: ClassVar[Table] = {Whole: "tests.toy_protocol.backend:ToyBackend"}
 
 
 @pytest.fixture(autouse=True)
@@ -99,10 +105,9 @@ def test_runs_say_bytes_and_what_was_clipped(sides: Sides) -> None:
 
 def test_options_that_it_does_not_take_are_refused_by_name() -> None:
     private = WholeRegressor(LinearRegression()).fit(X, Y)
-    with pytest.raises(hesc.ParameterError, match="hidden= is no option"):
-        private.plan(X, hidden=True)
-    with pytest.raises(hesc.ParameterError, match="Served are setting='client_server'"):
-        private.plan(X, setting="outsourced")
+    for options in (Scores(hidden=True), Outsourced(), "scores"):
+        with pytest.raises(hesc.ParameterError, match=r"Whole\(\)"):
+            private.plan(X, options)
     with pytest.raises(hesc.ParameterError, match="whole numbers"):
         WholeRegressor(LinearRegression()).fit(X, Y / 7).plan(X)
 

@@ -22,11 +22,17 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sklearn.tree import DecisionTreeClassifier
 
 from hesc.ml import (
+    Classes,
+    Neighbours,
+    Network,
+    Outsourced,
+    Parties,
     PrivateClassifier,
     PrivateMLPClassifier,
     PrivateMLPRegressor,
     PrivateNeighbours,
     PrivateRegressor,
+    Scores,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +44,7 @@ class Case(NamedTuple):
     """An estimator that may overwrite what it is given or not, and how it is served."""
 
     made: Callable[[bool], Any]
-    wishes: dict[str, Any]
+    options: Any
     encrypted: bool = True
     """Whether a run of it takes less than seconds."""
     small: bool = False
@@ -49,22 +55,23 @@ def logistic(copy: bool) -> Any:
     return PrivateClassifier(make_pipeline(StandardScaler(copy=copy), LogisticRegression(C=100)))
 
 
-PARTIES = {"parties": {"a": [0, 2], "b": [1, 3]}, "setting": "many_parties"}
+PARTIES = Parties({"a": [0, 2], "b": [1, 3]})
 CASES: dict[str, Case] = {
-    "scores": Case(logistic, {}),
-    "scores, hidden": Case(logistic, {"hidden": True, "answers": 9}),
-    "scores, outsourced": Case(logistic, {"setting": "outsourced"}),
+    "scores": Case(logistic, Scores()),
+    "scores, hidden": Case(logistic, Scores(hidden=True, answers=9)),
+    "scores, outsourced": Case(logistic, Outsourced()),
     "scores, several parties": Case(logistic, PARTIES),
     "classes": Case(
         lambda copy: PrivateClassifier(
             make_pipeline(MinMaxScaler(copy=copy), DecisionTreeClassifier(max_depth=1))
         ),
-        {"disclose": "class", "min_agreement": 0.5, "feature_bits": 2, "engine": "bootstrapped"},
+        Classes(min_agreement=0.5, engine="bootstrapped", bits=2),
         encrypted=False,
         small=True,
     ),
     "gaussian": Case(
-        lambda copy: PrivateClassifier(make_pipeline(RobustScaler(copy=copy), GaussianNB())), {}
+        lambda copy: PrivateClassifier(make_pipeline(RobustScaler(copy=copy), GaussianNB())),
+        Scores(),
     ),
     "trees in bins": Case(
         lambda copy: PrivateClassifier(
@@ -73,7 +80,7 @@ CASES: dict[str, Case] = {
                 GradientBoostingClassifier(n_estimators=3, max_depth=1, random_state=0),
             )
         ),
-        {"min_fidelity": 0.0},
+        Scores(min_fidelity=0.0),
     ),
     "a re-fit": Case(
         lambda copy: PrivateClassifier(
@@ -81,24 +88,24 @@ CASES: dict[str, Case] = {
                 StandardScaler(copy=copy), RandomForestClassifier(3, max_depth=3, random_state=0)
             )
         ),
-        {"refit": "additive", "min_fidelity": 0.0, "bins": 4},
+        Scores(refit="additive", min_fidelity=0.0, bins=4),
     ),
-    "numbers": Case(lambda copy: PrivateRegressor(LinearRegression(copy_X=copy)), {}),
+    "numbers": Case(lambda copy: PrivateRegressor(LinearRegression(copy_X=copy)), Scores()),
     "numbers, ridge": Case(
         lambda copy: PrivateRegressor(
             make_pipeline(PCA(3, copy=copy), Ridge(copy_X=copy, solver="svd"))
         ),
-        {},
+        Scores(),
     ),
     "numbers, lasso": Case(
         lambda copy: PrivateRegressor(Lasso(alpha=0.01, copy_X=copy)),
-        {},
+        Scores(),
     ),
     "neighbours": Case(
         lambda copy: PrivateNeighbours(
             make_pipeline(StandardScaler(copy=copy), KNeighborsClassifier())
         ),
-        {"min_agreement": 0.0, "bits": 64},
+        Neighbours(min_agreement=0.0, bits=64),
     ),
     "a network": Case(
         lambda copy: PrivateMLPClassifier(
@@ -106,7 +113,7 @@ CASES: dict[str, Case] = {
                 StandardScaler(copy=copy), MLPClassifier((2,), max_iter=3000, random_state=0)
             )
         ),
-        {"max_error": 10.0},
+        Network(max_error=10.0),
         encrypted=False,
     ),
     "a network of numbers": Case(
@@ -116,7 +123,7 @@ CASES: dict[str, Case] = {
                 MLPRegressor(hidden_layer_sizes=(2,), max_iter=3000, random_state=0),
             )
         ),
-        {"max_error": 10.0},
+        Network(max_error=10.0),
         encrypted=False,
     ),
 }
@@ -133,7 +140,7 @@ def data(*, small: bool = False) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, 
 def called(case: Case, private: Any, x: Any, y: Any, folder: Path) -> Any:
     """All that an estimator does, and its plan."""
     private.fit(x, y)
-    plan = private.plan(x, **case.wishes)
+    plan = private.plan(x, case.options)
     few = x[:3]
     for method in ("predict", "transform", "decision_function", "predict_proba"):
         if hasattr(private, method):
@@ -160,7 +167,7 @@ def test_nothing_that_was_given_is_written(name: str, tmp_path: Path) -> None:
     assert np.array_equal(given, x)
     assert np.array_equal(targets, y)
     other = case.made(True).fit(x, y)
-    assert str(other.plan(x, **case.wishes)) == str(plan)
+    assert str(other.plan(x, case.options)) == str(plan)
 
 
 @pytest.mark.parametrize("name", CASES)

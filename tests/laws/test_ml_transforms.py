@@ -26,7 +26,7 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier
 
 from hesc._support.inputs import real_array
-from hesc.ml import PrivateClassifier
+from hesc.ml import PrivateClassifier, Scores
 from hesc.models import extraction, transforms
 from hesc.models.steps import transforms_of
 from hesc.models.trees import TreeEnsemble
@@ -205,9 +205,9 @@ def test_samples_of_any_layout_are_the_same_samples(layout: str, dtype: str) -> 
     ).fit(x.astype(np.float64), y)
     private = PrivateClassifier.from_fitted(model)
     given = LAYOUTS[layout](x)
-    plan = private.plan(given, max_error=1e-3)
+    plan = private.plan(given, Scores(max_error=1e-3))
     same = PrivateClassifier.from_fitted(model)
-    assert plan.to_bytes() == same.plan(x.astype(np.float64), max_error=1e-3).to_bytes()
+    assert plan.to_bytes() == same.plan(x.astype(np.float64), Scores(max_error=1e-3)).to_bytes()
     expected = model.decision_function(x.astype(np.float64))
     found = private.run(given, progress=False)
     assert np.abs(found.scores - expected).max() <= 7 * found.error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 class ToyBackend(Backend):
     """Weights at the server, a score for the client."""
-
-    takes: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, plan: ToyPlan, request: PlanRequest, numbers: tuple[int, ...]) -> None:
         super().__init__(plan, request)

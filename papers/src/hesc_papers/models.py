@@ -39,8 +39,8 @@ class Case(NamedTuple):
     data: str
     make: Callable[[], Any]
     """A private estimator that is not fitted."""
-    plan: dict[str, Any]
-    """Arguments of `plan`."""
+    options: Any
+    """Options of `plan`; None for those by default."""
     rows: int = 10_000
     """Rows of the test split that are encrypted, at most."""
 
@@ -58,10 +58,13 @@ def cases() -> dict[str, Case]:
     from sklearn.tree import DecisionTreeClassifier
 
     from hesc.ml import (
+        Classes,
+        Outsourced,
         PrivateClassifier,
         PrivateMLPClassifier,
         PrivateNeighbours,
         PrivateRegressor,
+        Scores,
     )
 
     def scaled(model: Callable[[], Any]) -> Callable[[], Any]:
@@ -73,36 +76,34 @@ def cases() -> dict[str, Case]:
 
     logistic = scaled(lambda: LogisticRegression(max_iter=2000))
     return {
-        "iris, QDA": Case("iris", lambda: PrivateClassifier(QuadraticDiscriminantAnalysis()), {}),
-        "wine, linear SVM": Case("wine", scaled(lambda: LinearSVC(random_state=0)), {}),
-        "breast cancer, logistic": Case("breast_cancer", logistic, {}),
-        "digits, ridge": Case("digits", scaled(RidgeClassifier), {}),
+        "iris, QDA": Case("iris", lambda: PrivateClassifier(QuadraticDiscriminantAnalysis()), None),
+        "wine, linear SVM": Case("wine", scaled(lambda: LinearSVC(random_state=0)), None),
+        "breast cancer, logistic": Case("breast_cancer", logistic, None),
+        "digits, ridge": Case("digits", scaled(RidgeClassifier), None),
         "diabetes, ridge": Case(
-            "diabetes", lambda: PrivateRegressor(make_pipeline(StandardScaler(), Ridge())), {}
+            "diabetes", lambda: PrivateRegressor(make_pipeline(StandardScaler(), Ridge())), None
         ),
         "breast cancer, stumps": Case(
             "breast_cancer",
             lambda: PrivateClassifier(GradientBoostingClassifier(max_depth=1, random_state=0)),
-            {"bins": "thresholds"},
+            Scores(bins="thresholds"),
         ),
         "breast cancer, forest fitted again": Case(
             "breast_cancer",
             lambda: PrivateClassifier(RandomForestClassifier(random_state=0)),
-            {"refit": "additive"},
+            Scores(refit="additive"),
         ),
-        "digits, network 64-32-10": Case("digits", network, {}),
-        "breast cancer, logistic, outsourced": Case(
-            "breast_cancer", logistic, {"setting": "outsourced"}
-        ),
+        "digits, network 64-32-10": Case("digits", network, None),
+        "breast cancer, logistic, outsourced": Case("breast_cancer", logistic, Outsourced()),
         "iris, tree: class alone": Case(
             "iris",
             lambda: PrivateClassifier(DecisionTreeClassifier(max_depth=3, random_state=0)),
-            {"disclose": "class", "min_agreement": 0.95},
+            Classes(min_agreement=0.95),
         ),
         "iris, 5 neighbours": Case(
             "iris",
             lambda: PrivateNeighbours(make_pipeline(StandardScaler(), KNeighborsClassifier())),
-            {},
+            None,
         ),
     }
 
@@ -168,7 +169,7 @@ def _measured(case: Case, splits: int) -> dict[str, Any]:
     for seed in range(splits):
         train, test, learnt, right = split(case.data, seed)
         made = case.make().fit(train, learnt)
-        plan = made.plan(train, **case.plan)
+        plan = made.plan(train, case.options)
         test, right = test[: case.rows], right[: case.rows]
         run = made.run(test, clip=True, progress=False)
         expected = made.predict(test)

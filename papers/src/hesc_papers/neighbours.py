@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from hesc.codes import unpacked
-from hesc.ml import PrivateNeighbours
+from hesc.ml import Neighbours, PrivateNeighbours
 from hesc.protocols.measuring import measure
 from hesc_papers.report import Report
 
@@ -53,8 +53,11 @@ class Split:
         self.clear = self.private.predict(self.rows)
         self.seed = seed
 
-    def _planned(self, **wishes: Any) -> NeighboursPlan:
-        return self.private.plan(self.trained, min_agreement=0, random_state=self.seed, **wishes)
+    def _planned(self, **options: Any) -> NeighboursPlan:
+        plan: NeighboursPlan = self.private.plan(
+            self.trained, Neighbours(min_agreement=0, random_state=self.seed, **options)
+        )
+        return plan
 
     def tried(self, bits: int) -> dict[str, float]:
         """Classes by codes that are compared in the clear: encrypted ones give the same."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from inspect import signature
+from dataclasses import fields
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -15,14 +15,16 @@ import typer
 from hesc._native import HescError, ParameterError
 from hesc.cli.columns import Table
 from hesc.cli.terminal import JsonFile, check_outputs, reading, write_text
+from hesc.protocols.classes.options import Classes
+from hesc.protocols.linear.options import Scores
+from hesc.protocols.outsourced.options import Outsourced
+from hesc.protocols.owners.options import Parties
 from hesc.streams.networks import SquareNetwork
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _DIGITS: Final = 18
-_OPTIONS: Final = {"preset": "params"}
-"""Options of plans whose option is named otherwise."""
 ROWS: Final = 4096
 """Rows read at a time."""
 
@@ -150,11 +152,9 @@ def compile_model(
                 f"{ranges_from} has two rows, least and greatest values, and the columns of {data}"
             )
         limits = (pair[0], pair[1])
-    options: dict[str, Any] = {
-        "setting": None if setting == "client_server" else setting,
-        "disclose": None if disclose == "scores" else disclose,
-        "max_error": max_error,
+    given: dict[str, Any] = {
         "ranges": limits,
+        "max_error": max_error,
         "hidden": hidden,
         "answers": answers,
         "own_model": own_model,
@@ -163,23 +163,15 @@ def compile_model(
         "refit": refit,
         "min_fidelity": min_fidelity,
         "min_agreement": min_agreement,
-        "feature_bits": feature_bits,
+        "bits": feature_bits,
         "engine": engine,
         "batch": batch,
         "preset": preset,
         "stream_length": stream_length,
     }
-    # What was not asked for is not handed on: not every model knows every option.
-    options = {
-        name: value for name, value in options.items() if not (value is None or value is False)
-    }
-    unknown = sorted(set(options) - set(signature(private.plan).parameters))
-    if unknown:
-        named = ", ".join(f"--{_OPTIONS.get(name, name).replace('_', '-')}" for name in unknown)
-        raise ParameterError(f"{named}: this model is a network, whose plans take none of that")
-    if not hasattr(private, "feature_names_in_"):
-        options["names"] = names
-    plan = private.plan(rows, **options)
+    given = {name: value for name, value in given.items() if not (value is None or value is False)}
+    own = {} if hasattr(private, "feature_names_in_") else {"names": names}
+    plan = private.plan(rows, _options(private, setting, disclose, given), **own)
     try:
         private.save(out, sample=sample, commands=[shlex.join(["hesc", *sys.argv[1:]])])
     except ImportError as error:
@@ -197,6 +189,46 @@ def compile_model(
     if json_file != "-":
         typer.echo(plan)
         typer.echo(f"read {out / 'report.html'} before you give {out / 'client'} away")
+
+
+_KINDS: Final[dict[tuple[str, str], type]] = {
+    ("client_server", "scores"): Scores,
+    ("client_server", "class"): Classes,
+    ("outsourced", "scores"): Outsourced,
+    ("many_parties", "scores"): Parties,
+}
+"""Classes of options by --setting and --disclose."""
+_FLAGS: Final = {"bits": "feature-bits", "parties": "party", "preset": "params"}
+"""Names of options of the command where they are not those of a class."""
+
+
+def _options(private: Any, setting: str, disclose: str, given: dict[str, Any]) -> Any:
+    """Options of a plan, as the command line has them.
+
+    Raises:
+        ParameterError: what no plan is made of, or an option that such a plan does not take.
+
+    """
+    kind = _KINDS.get((setting, disclose))
+    if kind is None:
+        served = "; ".join(f"--setting {who} --disclose {what}" for who, what in _KINDS)
+        raise ParameterError(
+            f"--setting {setting[:40]} --disclose {disclose[:40]} is not served. Served are "
+            f"{served}"
+        )
+    if kind is Scores:
+        # What such a model is planned with where nothing else is asked.
+        kind = next(iter(private._backends))  # noqa: SLF001 - its table of options
+    known = [field.name for field in fields(kind)]
+    flags = [f"--{_FLAGS.get(name, name.replace('_', '-'))}" for name in given if name not in known]
+    if flags:
+        raise ParameterError(
+            f"{', '.join(flags)}: not of a plan of this model with --setting {setting} --disclose "
+            f"{disclose}, {kind.__name__}(), which takes {', '.join(known)}"
+        )
+    if kind is Parties and "parties" not in given:
+        raise ParameterError("--setting many_parties takes --party, once for each party")
+    return kind(**given)
 
 
 def _number_of(bins: str | None) -> int | str | None:

@@ -1,7 +1,7 @@
 """Fitted models, trees, networks and neighbours too, for samples that the server never sees.
 
     private = PrivateClassifier(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y)
-    print(private.plan(X, ranges=(0, 16)))            # who holds and learns what, error, bytes
+    print(private.plan(X, Scores(ranges=(0, 16))))    # who holds and learns what, error, bytes
     private.predict(samples, fhe="execute")           # both parties in this process
 
 Apart: `private.client()` and `private.server()`, or their wire forms, exchange bytes. Clients and
@@ -15,18 +15,25 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from hesc.ml.deployment import ClientFolder, Deployment, OwnerFolder, ServerFolder
+from hesc.protocols.classes.options import Classes
+from hesc.protocols.linear.options import Scores
 from hesc.protocols.linear.plan import LinearPlan
 from hesc.protocols.linear.server import LinearServer
+from hesc.protocols.neighbours.options import Neighbours
 from hesc.protocols.neighbours.plan import NeighboursPlan
 from hesc.protocols.neighbours.server import NeighboursServer
+from hesc.protocols.networks.options import Network
 from hesc.protocols.networks.plan import NetworkPlan
 from hesc.protocols.networks.server import NetworkServer
+from hesc.protocols.outsourced.options import Outsourced
 from hesc.protocols.outsourced.owner import OutsourcedOwner
 from hesc.protocols.outsourced.plan import OutsourcedPlan
 from hesc.protocols.outsourced.server import OutsourcedServer
+from hesc.protocols.owners.options import Parties
 from hesc.protocols.owners.party import Party
 from hesc.protocols.owners.plan import OwnersPlan
 from hesc.protocols.owners.server import OwnersServer
+from hesc.protocols.streams.options import Streams
 
 if TYPE_CHECKING:
     from hesc.ml.estimators import PrivateClassifier, PrivateRegressor
@@ -48,18 +55,22 @@ __all__ = [
     "ClassClient",
     "ClassPlan",
     "ClassServer",
+    "Classes",
     "ClientFolder",
     "ClippedWarning",
     "Deployment",
     "LinearClient",
     "LinearPlan",
     "LinearServer",
+    "Neighbours",
     "NeighboursClient",
     "NeighboursPlan",
     "NeighboursServer",
+    "Network",
     "NetworkClient",
     "NetworkPlan",
     "NetworkServer",
+    "Outsourced",
     "OutsourcedClient",
     "OutsourcedOwner",
     "OutsourcedPlan",
@@ -68,6 +79,7 @@ __all__ = [
     "OwnersClient",
     "OwnersPlan",
     "OwnersServer",
+    "Parties",
     "Party",
     "PrivateClassifier",
     "PrivateMLPClassifier",
@@ -75,7 +87,9 @@ __all__ = [
     "PrivateNeighbours",
     "PrivateRegressor",
     "PrivateSquareNetwork",
+    "Scores",
     "ServerFolder",
+    "Streams",
     "load_onnx",
 ]
 

@@ -5,7 +5,7 @@
     credit/client/         plan.json: ranges, transforms, names and parameters, for any client
     credit/server/         plan.json, and server.json with the **weights in the clear**
 
-or, where the server shall not have these (`setting="outsourced"`),
+or, where the server shall not have these (`Outsourced()`),
 
     credit/owner/          plan.json, and model.json with the **weights in the clear**, from which
                            `OwnerFolder.encrypt_model` makes a client's server/

@@ -14,6 +14,7 @@ from hesc.ml.base import Private
 from hesc.ml.classifying import Classifying
 from hesc.models import extraction
 from hesc.models.samples import on_copies, quietly
+from hesc.protocols.classes.options import Classes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -25,7 +26,7 @@ class PrivateClassifier(Classifying):
     """A classifier whose scores are linear in (transformed) features, for encrypted samples.
 
     Models of trees are linear in public bins where no tree compares two features, and fitted again
-    if asked where one does: see `bins`, `refit` and `min_fidelity` of `plan`.
+    if asked where one does: see `bins`, `refit` and `min_fidelity` of `Scores`.
 
     Args:
         estimator: LogisticRegression, LinearSVC, RidgeClassifier, SGDClassifier, Perceptron,
@@ -41,7 +42,7 @@ class PrivateClassifier(Classifying):
     _finals = extraction.CLASSIFIERS
     _backends: ClassVar[Table] = {
         **Private._backends,  # noqa: SLF001 - of what this is a kind of
-        ("client_server", "class"): "hesc.protocols.classes.backend:ClassBackend",
+        Classes: "hesc.protocols.classes.backend:ClassBackend",
     }
 
 

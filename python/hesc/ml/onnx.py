@@ -1,7 +1,7 @@
 """Models from ONNX files, for samples that the server never sees.
 
     private = load_onnx("model.onnx")
-    print(private.plan(X, ranges=(0, 16)))
+    print(private.plan(X, Scores(ranges=(0, 16))))
 
 Needs the extra `onnx`. A file is read as numbers: nothing in it runs, no other file is opened.
 """

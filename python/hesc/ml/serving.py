@@ -15,14 +15,16 @@ from hesc._support.callers import callers_level, usual_floats
 from hesc.ml.deployable import Deployable
 from hesc.models.samples import check_names
 from hesc.protocols import labels
-from hesc.protocols.backend import PlanRequest, backend_for, options_given
+from hesc.protocols.backend import PlanRequest, backend_for
+from hesc.protocols.linear.options import Scores
+from hesc.protocols.outsourced.options import Outsourced
+from hesc.protocols.owners.options import Parties
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.models.additive import Wish
     from hesc.planner import Decision
     from hesc.protocols.backend import Backend, Table
     from hesc.protocols.runs import Run
@@ -42,11 +44,11 @@ class Serving(Deployable):
     """Plans a fitted model and plays both parties. A class that has it is an estimator."""
 
     _backends: ClassVar[Table] = {
-        ("client_server", "scores"): "hesc.protocols.linear.backend:LinearBackend",
-        ("outsourced", "scores"): "hesc.protocols.outsourced.backend:OutsourcedBackend",
-        ("many_parties", "scores"): "hesc.protocols.owners.backend:OwnersBackend",
+        Scores: "hesc.protocols.linear.backend:LinearBackend",
+        Outsourced: "hesc.protocols.outsourced.backend:OutsourcedBackend",
+        Parties: "hesc.protocols.owners.backend:OwnersBackend",
     }
-    """What serves which setting and disclosure."""
+    """What serves which options; the first are those by default."""
 
     if TYPE_CHECKING:
         estimator_: Any
@@ -56,26 +58,13 @@ class Serving(Deployable):
         def _rows(self, X: ArrayLike) -> NDArray[np.float64]: ...
         def _clear_scores(self, rows: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
+    @usual_floats
     def plan(
         self,
         X: ArrayLike,
+        options: Any = None,
         *,
-        setting: str = "client_server",
-        disclose: str = "scores",
-        ranges: tuple[ArrayLike, ArrayLike] | None = None,
         names: Sequence[str] = (),
-        max_error: float | None = None,
-        hidden: bool = False,
-        answers: int | None = None,
-        own_model: bool = False,
-        parties: Mapping[str, Sequence[str | int]] | None = None,
-        bins: Wish | None = None,
-        refit: Literal["additive"] | None = None,
-        min_fidelity: float | None = None,
-        min_agreement: float | None = None,
-        feature_bits: int | None = None,
-        engine: str | None = None,
-        batch: int | None = None,
         table: bool | None = None,
     ) -> Any:
         """Chooses sizes for a fitted model and says who learns what: print what it returns.
@@ -85,102 +74,30 @@ class Serving(Deployable):
 
         Args:
             X: training data, **whose least and greatest values become public ranges** of what is
-                encrypted, unless `ranges` are given. Predicted agreement is that of a thousand
-                rows spread over it.
-            setting: "client_server": the server knows the model, the client has samples and key.
-                "outsourced": the server has the model under encryption, by its owner, and knows
-                neither; the client, whose key it is, can compute the weights.
-                "many_parties": features have several owners, each of whom encrypts its own columns
-                under the key of the client, who has no samples and learns the scores.
-            disclose: what the client learns: "scores", or of a classifier the "class" alone, by
-                comparisons on the server. What cannot be kept from it is refused.
-            ranges: a pair: the least and the greatest values of what is encrypted, each one number
-                or one for each; of features after the client's transforms.
+                encrypted, unless options say otherwise. Predicted agreement is that of a thousand
+                rows spread over it. Networks tell roughly its mean, and its largest distance from
+                that, too. Of nearest neighbours no row is its own neighbour; rows that were kept
+                from training are better.
+            options: who holds and who learns what, with what is wanted of it. Of linear models and
+                trees `Scores()`, by default; `Classes()`, of classifiers; `Outsourced()`;
+                `Parties({...})`. Of networks `Network()`, of those on streams `Streams()`, of
+                nearest neighbours `Neighbours()`, by default.
             names: of the features, where the model was fitted without.
-            max_error: the root mean square of a score's error that is wanted, in units of
-                `decision_function` or of a regressor's target. None takes a power of two below a
-                hundredth of the median margin between classes over `X`, or of the deviation of a
-                regressor's predictions, of several outputs the least.
-            hidden: hide the weights from the client, who otherwise reads them from an answer. It
-                takes larger rings and works for few answers, since scores give a model away: the
-                plan says how good a copy they give.
-            answers: how many numbers a hidden model gives in all its life, under all its plans:
-                samples times outputs. None takes the most whose best copy, of those that are tried
-                on half of `X`, explains less than half of the variance of the scores and has fewer
-                classes alike than half way between the most frequent class's share and all; where
-                one sample gives a better one `hidden` is refused. At most one less for each output
-                than directions in which features vary, which is linear algebra's limit.
-            parties: with setting="many_parties": the columns of each owner, by names or numbers,
-                such as `{"bank": ["income", "debt"], "clinic": ["age"]}`.
-            own_model: with setting="outsourced": the model is the client's own, who encrypts it
-                under the secret key: models of a third, answers of half the bytes or less.
-            bins: of models of trees, whose features are encrypted as one-hot **public bins**: how
-                many to a feature, 16 by default, of as many rows of `X` each as nearly as may be;
-                "thresholds" for those that the model has; or a list of edges for each feature.
-                A threshold moves to the nearest edge.
-            refit: of trees that compare several features each: "additive" computes a sum of
-                functions of single features instead, fitted to the model's scores of `X`, of which
-                a quarter is kept to measure its fidelity.
-            min_fidelity: of models of trees: the least share of rows of the fitted model's class,
-                or of the variance of a regressor's predictions, 0.9 by default; less is refused.
-            min_agreement: of classes alone: the least share of those thousand rows whose class
-                quantisation keeps, 0.99 by default.
-            feature_bits: of classes alone: bits of an encrypted feature, which is a whole number of
-                equal steps in its range; None takes those of the cheapest circuit that keeps as
-                many classes as `min_agreement` says.
-            engine: of classes alone: one of `hesc.integers.ENGINES`; None takes that of the least
-                predicted time, with bytes at 100 Mbit/s.
-            batch: of classes alone: samples that are to go together, 1 by default; a query in
-                slots takes as long for one as for all it has room for.
             table: whether to print the table of contenders; None prints it where Python is
                 interactive or standard output is a terminal.
 
         Returns:
-            The plan, which is public: a `LinearPlan`; of an encrypted model an `OutsourcedPlan`;
-            of features of several owners a `OwnersPlan`;
-            of classes alone a `hesc.protocols.classes.plan.ClassPlan`.
+            The plan, which is public: `hesc.ml` has a class for those of each kind of options.
 
         Raises:
-            ParameterError: an option that this cannot keep, with the reason and what would do.
-            NoiseBudgetError: an error that no set reaches.
+            ParameterError: options that this cannot keep, with the reason and what would do.
+            NoiseBudgetError: an error that no set reaches; of networks without `max_error`,
+                polynomials under which more than one class in ten, or a tenth of the variance,
+                would be another.
             CircuitError: a model whose comparisons no set has room for.
 
         """
-        return self._planned_by(
-            X,
-            setting,
-            disclose,
-            names,
-            ranges=ranges,
-            max_error=max_error,
-            hidden=hidden,
-            answers=answers,
-            own_model=own_model,
-            parties=parties,
-            bins=bins,
-            refit=refit,
-            min_fidelity=min_fidelity,
-            min_agreement=min_agreement,
-            feature_bits=feature_bits,
-            engine=engine,
-            batch=batch,
-            table=table,
-        )
-
-    @usual_floats
-    def _planned_by(
-        self,
-        X: ArrayLike,
-        setting: str,
-        disclose: str,
-        names: Sequence[str],
-        *,
-        table: bool | None,
-        **options: Any,
-    ) -> Any:
-        """Plans by what serves these options."""
-        given = options_given(options)
-        backend = backend_for(self._backends, setting, disclose, given)
+        kind, chosen = backend_for(self._backends, options)
         rows = self._rows(X)
         named = self._named(names)
         # Names that are given here: scikit-learn does not know them, and ranges are by column.
@@ -192,8 +109,8 @@ class Serving(Deployable):
             raise ParameterError("a model of one class needs no scores, encrypted or not")
         # Whoever serves the model, its client is told the classes.
         labels.described_or_none(classes)
-        request = PlanRequest(self.estimator_, rows, clear, named, classes, given)
-        self._backend = backend.make(request)
+        request = PlanRequest(self.estimator_, rows, clear, named, classes, chosen)
+        self._backend = kind.make(request)
         if table or (table is None and _somebody_looks()):
             from hesc.ml import contenders
 
@@ -254,7 +171,7 @@ class Serving(Deployable):
 
     @usual_floats
     def owner(self) -> Any:
-        """The model's owner under `setting="outsourced"`, who encrypts it: an `OutsourcedOwner`.
+        """The model's owner, who encrypts it under `Outsourced()` or `Streams()`.
 
         Raises:
             ParameterError: there is no plan, or its server has the model in the clear.

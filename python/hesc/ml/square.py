@@ -8,16 +8,13 @@ from hesc._native import ParameterError
 from hesc.ml.classifying import Classifying
 from hesc.models.extraction import parts_of
 from hesc.models.square import GivenSquareNetwork
-from hesc.protocols.streams.planning import PRESET, STREAM_LENGTH
+from hesc.protocols.streams.options import Streams
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from hesc.protocols.backend import Table
-    from hesc.protocols.streams.plan import StreamPlan
     from hesc.streams.networks import SquareNetwork
 
 
@@ -40,9 +37,7 @@ class PrivateSquareNetwork(Classifying):
     """
 
     _finals = (GivenSquareNetwork,)
-    _backends: ClassVar[Table] = {
-        ("outsourced", "scores"): "hesc.protocols.streams.backend:StreamBackend"
-    }
+    _backends: ClassVar[Table] = {Streams: "hesc.protocols.streams.backend:StreamBackend"}
 
     @classmethod
     def from_network(cls, network: SquareNetwork) -> Self:
@@ -73,43 +68,3 @@ class PrivateSquareNetwork(Classifying):
     def _clear_scores(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         network: SquareNetwork = parts_of(self.estimator_)[-1].network
         return network.values(rows)
-
-    def plan(  # type: ignore[override]  # streams have other options
-        self,
-        X: ArrayLike,
-        *,
-        preset: str = PRESET,
-        stream_length: int = STREAM_LENGTH,
-        layout: str = "auto",
-        names: Sequence[str] = (),
-        table: bool | None = None,
-    ) -> StreamPlan:
-        """Chooses nothing, and says who learns what, errors and bytes: print what it returns.
-
-        Args:
-            X: rows of which a thousand tell how many classes errors change.
-            preset: name of the parameters, of a scheme whose bits multiply by one addition.
-            stream_length: bits of a stream; errors fall with its square root.
-            layout: "side_by_side", "one_per_block" or "auto", which takes the first where it fits.
-            names: of the features.
-            table: whether to print the table of contenders, of which this has none; None prints it
-                where Python is interactive or standard output is a terminal.
-
-        Raises:
-            ParameterError: parameters that are weak, or not for such networks; streams that do not
-                fit.
-
-        Cost: a pair of keys, and one encrypted sample to count bytes.
-
-        """
-        found: StreamPlan = self._planned_by(
-            X,
-            "outsourced",
-            "scores",
-            names,
-            table=table,
-            preset=preset,
-            stream_length=stream_length,
-            layout=layout,
-        )
-        return found

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hesc.models.trees import TreeEnsemble
 
     Array = NDArray[np.float64]
-    Wish = int | str | Sequence[ArrayLike]
+    Binning = int | str | Sequence[ArrayLike]
 
 DEFAULT_BINS: Final = 16
 """Bins of a feature, of about as many rows each."""
@@ -52,23 +52,23 @@ class Table(NamedTuple):
     intercepts: Array
 
 
-def edges_of(x: Array, wish: Wish, trees: TreeEnsemble | None) -> list[Array]:
+def edges_of(x: Array, binning: Binning, trees: TreeEnsemble | None) -> list[Array]:
     """Edges of the bins of each feature.
 
     Args:
         x: rows of features.
-        wish: how many bins, of as many rows each as nearly as may be, where a value that more rows
-            share has a bin to itself: edges lie half way between neighbouring values. Or
+        binning: how many bins, of as many rows each as nearly as may be, where a value that more
+            rows share has a bin to itself: edges lie half way between neighbouring values. Or
             "thresholds", those of the trees, or edges for each feature.
-        trees: whose thresholds may be wished for.
+        trees: whose thresholds may be asked for.
 
     Raises:
-        ParameterError, ShapeError, OutOfRangeError: a wish that is none.
+        ParameterError, ShapeError, OutOfRangeError: a binning that is none.
 
     """
     features = x.shape[1]
-    if isinstance(wish, str):
-        if wish != "thresholds" or trees is None:
+    if isinstance(binning, str):
+        if binning != "thresholds" or trees is None:
             raise ParameterError(
                 "bins= is a number of bins, 'thresholds' where the model is a sum of trees, or a "
                 "list of edges for each feature"
@@ -78,13 +78,13 @@ def edges_of(x: Array, wish: Wish, trees: TreeEnsemble | None) -> list[Array]:
             np.unique(trees.thresholds[inner & (trees.features == place)])
             for place in range(features)
         ]
-    if isinstance(wish, int | np.integer) and not isinstance(wish, bool):
-        return [_quantiles(column, whole(wish, "bins", 2, _MOST_BINS)) for column in x.T]
-    if not isinstance(wish, list | tuple) or len(wish) != features:
+    if isinstance(binning, int | np.integer) and not isinstance(binning, bool):
+        return [_quantiles(column, whole(binning, "bins", 2, _MOST_BINS)) for column in x.T]
+    if not isinstance(binning, list | tuple) or len(binning) != features:
         raise ShapeError(
             f"edges of bins are a list of {features}, for each feature its edges or an empty list"
         )
-    return [_given(edges, place) for place, edges in enumerate(wish)]
+    return [_given(edges, place) for place, edges in enumerate(binning)]
 
 
 def _quantiles(column: Array, count: int) -> Array:

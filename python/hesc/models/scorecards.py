@@ -18,14 +18,14 @@ from hesc.models.trees import TreeEnsemble
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.models.additive import Table, Wish
+    from hesc.models.additive import Binning, Table
     from hesc.models.fidelity import Fidelity
 
     Array = NDArray[np.float64]
 
 LEAST: Final = 0.9
 """The least agreement, or R^2, with which a plan is made unless asked otherwise."""
-_AS_THEY_ARE: Final = "disclose='class' computes these trees as they are, for the class alone; "
+_AS_THEY_ARE: Final = "plan(X, Classes()) computes these trees as they are, for the class alone; "
 
 
 def of(
@@ -33,7 +33,7 @@ def of(
     rows: Array,
     clear: Array,
     *,
-    bins: Wish | None,
+    bins: Binning | None,
     refit: str | None,
     min_fidelity: float | None,
 ) -> tuple[Linear, Fidelity]:
@@ -59,14 +59,14 @@ def of(
     given = getattr(final, "described", None)
     steps += [] if given is None else given.steps
     x = transforms.transformed(steps, rows)
-    wish = additive.DEFAULT_BINS if bins is None else bins
+    binning = additive.DEFAULT_BINS if bins is None else bins
     if refit is None:
-        table, held = _exact(final, x, clear, wish), np.arange(len(x))
+        table, held = _exact(final, x, clear, binning), np.arange(len(x))
     else:
         one_name(refit, "refit", ("additive",))
-        trees = _trees_of(final) if isinstance(wish, str) else None
+        trees = _trees_of(final) if isinstance(binning, str) else None
         fitted, held = additive.split(len(x))
-        edges = additive.edges_of(x[fitted], wish, trees)
+        edges = additive.edges_of(x[fitted], binning, trees)
         score = partial(extraction.clear_scores, final) if given is None else given.model.scores
         table = additive.refitted(x[fitted], score, edges)
     found = table.bins(x[held]) @ table.weights.T + table.intercepts
@@ -90,7 +90,7 @@ def _trees_of(final: Any) -> TreeEnsemble:
     return TreeEnsemble.from_sklearn(final) if given is None else given.model
 
 
-def _exact(final: Any, x: Array, clear: Array, wish: Wish) -> Table:
+def _exact(final: Any, x: Array, clear: Array, binning: Binning) -> Table:
     name = type(final).__name__ if not hasattr(final, "described") else "model"
     hint = (
         f"refit='additive' fits a sum of functions of single features to this {name}'s scores: "
@@ -105,7 +105,7 @@ def _exact(final: Any, x: Array, clear: Array, wish: Wish) -> Table:
             f"the trees of this {name} add up to scores that are {apart:.2g} apart from "
             f"scikit-learn's; {hint}"
         )
-    table = additive.tabled(trees, additive.edges_of(x, wish, trees), x)
+    table = additive.tabled(trees, additive.edges_of(x, binning, trees), x)
     if table is None:
         raise ParameterError(
             f"trees of this {name} compare several features each, which no sum of functions of "

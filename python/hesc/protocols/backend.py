@@ -1,7 +1,7 @@
-"""What serves a planned model: chosen by setting and disclosure, and by options.
+"""What serves a planned model: chosen by the class of options.
 
-An estimator has a table of backends. Each takes some options of `plan` and refuses the others
-by name, with what would do instead.
+An estimator has a table of backends by classes of options, such as `Scores`. Options of
+another class are refused with what would do instead.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Never
 import numpy as np
 
 from hesc._native import ParameterError
-from hesc._support.inputs import one_name
 from hesc.models.agreement import margins_of
 from hesc.models.samples import on_copies
 from hesc.protocols import registry
@@ -31,55 +30,27 @@ if TYPE_CHECKING:
     from hesc.protocols.runs import Progress, Run
 
     Array = NDArray[np.float64]
-    Table = Mapping[tuple[str, str], str]
+    Table = Mapping[type, str]
 
-_SETTINGS: Final = {
-    "client_server": "",
-    "outsourced": "linear models and trees in bins have encrypted weights, in PrivateClassifier "
+_REASONS: Final = {
+    "Scores": "the client of nearest neighbours decrypts distances, and counts votes itself, and "
+    "networks have options of their own",
+    "Classes": "classes alone take comparisons on the server, which PrivateClassifier has for "
+    "linear models and trees whose server knows its model; whoever decrypts scores, or has the "
+    "model, learns more than a class",
+    "Outsourced": "linear models and trees in bins have encrypted weights, in PrivateClassifier "
     "and PrivateRegressor, networks of one square layer in PrivateSquareNetwork; for encrypted "
     "records of the client's own see hesc.codes.EncryptedGallery",
-    "one_side_clear": "a model that is nobody's secret is given to the client, who computes by "
-    "itself; nothing is encrypted",
-    "many_parties": "linear models and trees in bins are served on features of several owners, in "
+    "Parties": "linear models and trees in bins are served on features of several owners, in "
     "PrivateClassifier and PrivateRegressor; hesc.logarithms multiplies what several owners "
     "encrypt, hesc.protocols.linkage matches records of two",
+    "Streams": "networks of one square layer are on streams, in PrivateSquareNetwork",
+    "Network": "networks are those of PrivateMLPClassifier and PrivateMLPRegressor",
+    "Neighbours": "distances of codes are PrivateNeighbours' and hesc.codes'",
 }
-"""Who holds what, and what does instead where an estimator has no backend for it."""
-_DISCLOSURES: Final = {
-    "scores": "the client of nearest neighbours decrypts distances, and counts votes itself",
-    "class": "classes alone take comparisons on the server, which PrivateClassifier has for linear "
-    "models and trees whose server knows its model; whoever decrypts scores, or has the model, "
-    "learns more than a class",
-    "products": "the server adds up products before it answers, and only scores come back",
-    "distances": "distances of codes are PrivateNeighbours' and hesc.codes'",
-}
-"""What the client learns, and the reason where an estimator has no backend for it."""
+"""Classes of options by name, and what does instead where an estimator has no backend for them."""
 _TIES: Final = 1e-9
 """Margins within which roundings choose a class."""
-
-OPTIONS: Final = {
-    "ranges": "features that are encrypted",
-    "max_error": "scores that err",
-    "hidden": "scores of a server that has its weights in the clear",
-    "answers": "hidden weights",
-    "parties": "features of several owners, setting='many_parties'",
-    "own_model": "models that are encrypted for their server, setting='outsourced'",
-    "bins": "trees whose scores are computed",
-    "refit": "trees whose scores are computed",
-    "min_fidelity": "trees whose scores are computed",
-    "min_agreement": "classes alone, and of nearest neighbours",
-    "feature_bits": "classes alone",
-    "engine": "classes alone",
-    "batch": "classes alone",
-    "bits": "codes, which nearest neighbours are compared by",
-    "random_state": "codes, which nearest neighbours are compared by",
-    "preset": "networks on streams",
-    "stream_length": "networks on streams",
-    "layout": "networks on streams",
-}
-"""Options of a plan, beside setting, disclosure and names, and what each is an option of."""
-_LEFT_OUT: Final[dict[str, object]] = {"hidden": False, "own_model": False}
-"""What stands for an option that is left out, where that is not None."""
 
 
 class PlanRequest(NamedTuple):
@@ -95,8 +66,8 @@ class PlanRequest(NamedTuple):
     """Names of the features, or none."""
     classes: NDArray[Any] | None
     """A classifier's classes; None of other models."""
-    options: dict[str, Any]
-    """Those that were given, of `OPTIONS`."""
+    options: Any
+    """What is asked of the plan: of a class that the estimator's table has."""
 
 
 class Backend(ABC):
@@ -105,16 +76,12 @@ class Backend(ABC):
     Holds keys once it has run; is neither pickled nor copied.
     """
 
-    takes: ClassVar[frozenset[str]]
-    """The names in `OPTIONS` that the backend takes."""
-    refuses: ClassVar[Mapping[str, str]] = {}
-    """Other options, and what would do instead, where that is not plain from `OPTIONS`."""
     has_scores: ClassVar[bool] = True
     """Whether the client learns scores."""
 
     def __init__(self, plan: Any, request: PlanRequest) -> None:
         self.plan = plan
-        self.batch: int = request.options.get("batch", 1)
+        self.batch: int = getattr(request.options, "batch", 1)
         """Samples that are to go together."""
         self.sample = spread_out(request.rows, SAMPLE)
         self._classes = request.classes
@@ -161,7 +128,7 @@ class Backend(ABC):
         """
         raise ParameterError(
             "the server of this plan has the model in the clear, and nobody encrypts it; "
-            "plan(X, setting='outsourced') makes a plan whose owner does"
+            "plan(X, Outsourced()) makes a plan whose owner does"
         )
 
     @abstractmethod
@@ -198,7 +165,7 @@ class Backend(ABC):
         if not self.has_scores:
             raise ParameterError(
                 "the client of this plan learns a class and no score, hence no probability: "
-                "predict() gives classes, plan(X, disclose='scores') a plan with scores"
+                "predict() gives classes, plan(X, Scores()) a plan with scores"
             )
 
     def truth(self, _rows: Array, scores: Array) -> Array:
@@ -234,69 +201,36 @@ class Backend(ABC):
         )
 
 
-def options_given(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of some options that are not left out."""
-    return {name: value for name, value in options.items() if value is not _LEFT_OUT.get(name)}
-
-
-def backend_for(
-    table: Table, setting: str, disclose: str, options: Mapping[str, Any]
-) -> type[Backend]:
-    """What serves a setting and a disclosure, by an estimator's table.
+def backend_for(table: Table, options: Any) -> tuple[type[Backend], Any]:
+    """What serves these options by an estimator's table, and the options, or those by default.
 
     Args:
-        table: `module:class` by setting and disclosure.
-        setting: who holds what.
-        disclose: what the client learns.
-        options: those that were given.
+        table: `module:class` by classes of options, the default first.
+        options: of one of these classes; None for the default.
 
     Raises:
-        ParameterError: nothing does, or an option is of something else; with what would do.
+        ParameterError: options of no class, or of one that is not served; with what would do.
 
     """
-    _check_spelt(setting, "setting", _SETTINGS, [each for each, _ in table])
-    learned = [learns for at, learns in table if at == setting] or [learns for _, learns in table]
-    _check_spelt(disclose, "disclose", _DISCLOSURES, learned)
-    place = table.get((setting, disclose))
+    chosen = next(iter(table))() if options is None else options
+    place = table.get(type(chosen))
     if place is None:
-        raise ParameterError(_refusal(table, setting, disclose))
+        raise ParameterError(_refusal(table, chosen))
     module, name = place.split(":")
     found: type[Backend] = getattr(import_module(module), name)
-    for option in options:
-        if option not in found.takes:
-            reason = found.refuses.get(option, f"it is of {OPTIONS[option]}; leave it out")
-            raise ParameterError(
-                f"{option}= is no option of setting={setting!r} with disclose={disclose!r}: "
-                f"{reason}"
-            )
-    return found
+    return found, chosen
 
 
-def _check_spelt(value: object, name: str, known: Mapping[str, str], served: list[str]) -> None:
-    """Refuses what is no name at all and lists those served here.
-
-    Known names that are not served have reasons of their own: see `_refusal`.
-
-    Raises:
-        ParameterError: naming what is served.
-
-    """
-    if not isinstance(value, str) or value not in known:
-        one_name(value, name, tuple(dict.fromkeys(served)))
-
-
-def _refusal(table: Table, setting: str, disclose: str) -> str:
-    """Why nothing serves a setting and a disclosure, and what is served."""
-    settings = dict.fromkeys(each for each, _ in table)
-    known = setting in settings
-    what = f"setting={setting!r}" + f" with disclose={disclose!r}" * known
-    reason = _DISCLOSURES[disclose] if known else _SETTINGS[setting]
-    served = [
-        f"setting={each!r} with disclose="
-        + " or ".join(repr(learns) for at, learns in table if at == each)
-        for each in settings
-    ]
-    return f"{what} is not served here: {reason}. Served are {'; '.join(served)}"
+def _refusal(table: Table, options: Any) -> str:
+    """Why nothing serves these options, and what is served."""
+    served = ", ".join(f"{kind.__name__}()" for kind in table)
+    name = options.__name__ if isinstance(options, type) else type(options).__name__
+    known = {kind.__name__ for kind in table} if isinstance(options, type) else set()
+    if name in known:
+        return f"options are an object, not its class: {name}(), with what is asked inside"
+    if name in _REASONS:
+        return f"{name}() is not served here: {_REASONS[name]}. Served are {served}"
+    return f"options of a plan are {served}, of hesc.ml; got {str(options)[:80]!r}"
 
 
 def check_concluded(plan: Any, request: PlanRequest) -> None:

@@ -50,8 +50,8 @@ def _warn_of_long_runs(plan: Any, samples: int) -> None:
     if seconds is not None and queries > 1 and queries * seconds >= _LONG:
         warnings.warn(
             f"{samples} samples take about {duration(queries * seconds)} on one thread, in "
-            f"{queries} queries one after the other. plan(X, batch={samples}) plans for as many "
-            f"together, and may find what takes less",
+            f"{queries} queries one after the other. plan(X, Classes(batch={samples})) plans for "
+            f"as many together, and may find what takes less",
             stacklevel=4,
         )
 

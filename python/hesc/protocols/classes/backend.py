@@ -27,26 +27,10 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-_WHOLE = "trees are compared as they are, on features of feature_bits= bits; leave it out"
-
 
 class ClassBackend(Backend):
     """A model in whole numbers at the server, classes for the client."""
 
-    takes: ClassVar[frozenset[str]] = frozenset(
-        {"ranges", "min_agreement", "feature_bits", "engine", "batch"}
-    )
-    refuses: ClassVar[dict[str, str]] = {
-        "max_error": "no score is there to err; min_agreement= is the least share of rows whose "
-        "class quantisation keeps",
-        "hidden": "no score leaves the server that weights could be computed of, and nothing here "
-        "drowns what ciphertexts tell of the model, as the plan says; leave it out, or take "
-        "disclose='scores'",
-        "answers": "classes are not counted; who runs the server limits queries",
-        "bins": _WHOLE,
-        "refit": _WHOLE,
-        "min_fidelity": "min_agreement= is the least share of rows that keep their class",
-    }
     has_scores: ClassVar[bool] = False
 
     def __init__(
@@ -65,7 +49,6 @@ class ClassBackend(Backend):
     def make(cls, request: PlanRequest) -> ClassBackend:
         """Plans comparisons: see `hesc.protocols.classes.planning.make`."""
         steps, form = extraction.form_of(request.estimator)
-        options = {name: option for name, option in request.options.items() if name != "ranges"}
         plan, model = planning.make(
             form,
             request.rows,
@@ -73,8 +56,7 @@ class ClassBackend(Backend):
             steps=steps,
             names=request.names,
             classes=np.asarray(request.classes),
-            ranges=request.options.get("ranges"),
-            options=planning.Options(**options),
+            options=request.options,
         )
         return cls(plan, request, model, form)
 

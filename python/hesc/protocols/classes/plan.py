@@ -66,7 +66,7 @@ class Counted(NamedTuple):
 class ClassPlan(Plan):
     """Public, and the same on both sides, for a client that learns classes and no scores.
 
-    `PrivateClassifier.plan(X, disclose="class")` makes one; print it to read who holds and learns
+    `PrivateClassifier.plan(X, Classes())` makes one; print it to read who holds and learns
     what. It says nothing of weights, thresholds or their number, but what its sizes do: a set of
     parameters with room for the model's circuit.
     """

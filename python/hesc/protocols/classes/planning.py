@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -24,12 +24,13 @@ from hesc.protocols.linear.planning import ranges_of
 from hesc.protocols.message import message_size
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from hesc import integers
     from hesc.models.transforms import Transform
     from hesc.models.trees import TreeEnsemble
     from hesc.protocols.classes.models import Scores
+    from hesc.protocols.classes.options import Classes
     from hesc.protocols.classes.quantisation import Quantised
 
 _BOOTSTRAPPED: Final = 16
@@ -40,22 +41,6 @@ _BANDWIDTH: Final = 12.5e6
 """Bytes a second that time is weighed with: 100 Mbit/s."""
 
 
-class Options(NamedTuple):
-    """What is asked of a plan for classes."""
-
-    min_agreement: float = 0.99
-    """The share of a thousand rows whose class quantisation must keep: of those that bits are
-    chosen on, and of those that are held out."""
-    feature_bits: int | None = None
-    """Bits of an encrypted feature; None takes those of the cheapest model that keeps the
-    classes."""
-    engine: str | None = None
-    """One of `hesc.integers.ENGINES`; None that of the least predicted time, with bytes at
-    100 Mbit/s."""
-    batch: int = 1
-    """Samples that are to go together."""
-
-
 def make(
     form: Linear | TreeEnsemble,
     x: NDArray[np.float64],
@@ -64,8 +49,7 @@ def make(
     steps: list[Transform],
     names: list[str],
     classes: NDArray[Any],
-    ranges: tuple[ArrayLike, ArrayLike] | None,
-    options: Options,
+    options: Classes,
 ) -> tuple[ClassPlan, Scores]:
     """The plan, and the model for the server.
 
@@ -76,9 +60,7 @@ def make(
         steps: transforms that the client computes.
         names: of the features, or none.
         classes: all of them.
-        ranges: the least and greatest values of features after the transforms; None for those in
-            `x`.
-        options: agreement, bits, engine and samples of a query.
+        options: ranges, agreement, bits, engine and samples of a query.
 
     Raises:
         ParameterError: options that cannot be.
@@ -88,13 +70,13 @@ def make(
     agreement = real_array(options.min_agreement, "min_agreement")
     if agreement.shape or isinstance(options.min_agreement, bool) or not 0 <= agreement <= 1:
         raise ParameterError("min_agreement is a share of rows, from 0 to 1")
-    bits = options.feature_bits
-    bits = None if bits is None else whole(bits, "feature_bits", 1, BITS)
+    bits = options.bits
+    bits = None if bits is None else whole(bits, "bits", 1, BITS)
     batch = whole(options.batch, "batch", 1, 1 << 16)
     if options.engine is not None:
         one_name(options.engine, "engine", tuple(ENGINES))
     features = transforms.transformed(steps, x)
-    low, high = ranges_of(features, ranges, computed=bool(steps))
+    low, high = ranges_of(features, options.ranges, computed=bool(steps))
     places = spread_out(len(features))
     held = held_out(len(places))
     made = (

@@ -29,14 +29,6 @@ if TYPE_CHECKING:
 class LinearBackend(Backend):
     """Weights at the server, scores for the client."""
 
-    takes: ClassVar[frozenset[str]] = frozenset(
-        {"ranges", "max_error", "hidden", "answers", "bins", "refit", "min_fidelity"}
-    )
-    refuses: ClassVar[dict[str, str]] = {
-        "min_agreement": "max_error= bounds what scores err, and the plan says how many classes "
-        "stay; of trees in bins min_fidelity= is the least share of them",
-    }
-
     _kind: ClassVar[type[LinearPlan]] = LinearPlan
 
     def __init__(self, plan: Any, request: PlanRequest, linear: Linear) -> None:
@@ -56,11 +48,9 @@ class LinearBackend(Backend):
             request.clear,
             names=request.names,
             classes=request.classes,
-            max_error=options.get("max_error"),
-            hidden=options.get("hidden", False),
-            answers=options.get("answers"),
-            ranges=options.get("ranges"),
-            under=cls._under(options),
+            max_error=options.max_error,
+            ranges=options.ranges,
+            **cls._secrecy(options),
             kind=cls._kind,
             fidelity=fidelity,
         )
@@ -68,9 +58,9 @@ class LinearBackend(Backend):
         return cls(plan, request, linear)
 
     @classmethod
-    def _under(cls, _wishes: dict[str, Any]) -> str | None:
-        """The key that weights are encrypted under; None where the server has them in the clear."""
-        return None
+    def _secrecy(cls, options: Any) -> dict[str, Any]:
+        """From whom weights are hidden: arguments of `planning.make`."""
+        return {"hidden": options.hidden, "answers": options.answers}
 
     def is_of(self, estimator: Any) -> bool:
         """Whether a fitted model is the one that was planned."""
@@ -136,7 +126,7 @@ def form_of(request: PlanRequest) -> tuple[Linear, Fidelity | None]:
 
     """
     names = ("bins", "refit", "min_fidelity")
-    options: dict[str, Any] = {name: request.options.get(name) for name in names}
+    options: dict[str, Any] = {name: getattr(request.options, name) for name in names}
     if extraction.has_trees(extraction.parts_of(request.estimator)[-1]):
         return scorecards.of(request.estimator, request.rows, request.clear, **options)
     scorecards.refuse_options(**options)

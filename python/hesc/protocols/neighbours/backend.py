@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from hesc.models import neighbours as extraction
 from hesc.protocols.backend import Backend, PlanRequest
@@ -22,16 +22,6 @@ if TYPE_CHECKING:
 class NeighboursBackend(Backend):
     """Codes of records at the server, distances for the client."""
 
-    takes: ClassVar[frozenset[str]] = frozenset({"bits", "min_agreement", "random_state"})
-    refuses: ClassVar[dict[str, str]] = {
-        "hidden": "within any number of answers that is of use a client that follows the protocol "
-        "finds most of the records' variance from distances alone, whatever drowns the codes, so "
-        "that nothing is hidden. Leave hidden= out: the plan says that the client can compute "
-        "every record's code, and is for records that it may have. Of a linear model fitted to "
-        "the same data weights can be hidden for a few answers (PrivateClassifier)",
-        "answers": "they are counted where weights are hidden, and no records are; leave it out",
-    }
-
     def __init__(
         self, plan: NeighboursPlan, request: PlanRequest, model: Records, codes: NDArray[np.uint64]
     ) -> None:
@@ -44,9 +34,8 @@ class NeighboursBackend(Backend):
     def make(cls, request: PlanRequest) -> NeighboursBackend:
         """Plans codes: see `hesc.protocols.neighbours.planning.make`."""
         model = extraction.records_of(request.estimator)
-        options = planning.Options(**request.options)
         plan, codes = planning.make(
-            model, request.estimator, request.rows, names=request.names, options=options
+            model, request.estimator, request.rows, names=request.names, options=request.options
         )
         return cls(plan, request, model, codes)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.neighbours import Records
+    from hesc.protocols.neighbours.options import Neighbours
 
     Array = NDArray[np.float64]
 
@@ -31,16 +32,8 @@ _CLOSE: Final = 1e-9
 _FAR: Final = np.iinfo(np.uint32).max
 
 
-class Options(NamedTuple):
-    """What is asked of a plan."""
-
-    bits: int | None = None
-    min_agreement: object = 0.9
-    random_state: int = 0
-
-
 def make(
-    model: Records, estimator: Any, x: Array, *, names: list[str], options: Options
+    model: Records, estimator: Any, x: Array, *, names: list[str], options: Neighbours
 ) -> tuple[NeighboursPlan, NDArray[np.uint64]]:
     """The plan, and the codes of the records.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,13 +28,6 @@ if TYPE_CHECKING:
 class NetworkBackend(Backend):
     """Layers at the server, scores for the client."""
 
-    takes: ClassVar[frozenset[str]] = frozenset({"ranges", "max_error"})
-    refuses: ClassVar[dict[str, str]] = {
-        "hidden": "a network's weights are not hidden from the client: nothing drowns what noise "
-        "says of them, and no bound on answers is known below which they stay unknown. A linear "
-        "model can be hidden for few answers (PrivateClassifier); else write hidden=False",
-    }
-
     def __init__(self, plan: NetworkPlan, request: PlanRequest, layers: Prepared) -> None:
         super().__init__(plan, request)
         self.layers = layers
@@ -52,8 +45,8 @@ class NetworkBackend(Backend):
             request.rows,
             request.clear,
             names=model.names,
-            max_error=request.options.get("max_error"),
-            ranges=request.options.get("ranges"),
+            max_error=request.options.max_error,
+            ranges=request.options.ranges,
         )
         check_concluded(plan, request)
         return cls(plan, request, layers)

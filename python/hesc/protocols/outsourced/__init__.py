@@ -1,6 +1,6 @@
 """Linear models that the server has under encryption: samples, model and scores hidden from it.
 
-    plan = private.plan(X, setting="outsourced")              # the model's owner
+    plan = private.plan(X, Outsourced())              # the model's owner
     client = OutsourcedClient(plan)                           # samples and key
     owner = OutsourcedOwner.from_bytes(data)                  # the model
     model = owner.encrypt_model(client.public_keys())         # once

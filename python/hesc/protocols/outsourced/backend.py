@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from hesc._native import ParameterError
 from hesc.protocols.folders import MODEL, PLAN
@@ -11,30 +11,18 @@ from hesc.protocols.outsourced.owner import OutsourcedOwner
 from hesc.protocols.outsourced.plan import OutsourcedPlan
 from hesc.protocols.outsourced.server import OutsourcedServer
 
-_BOTH = (
-    "from the client, who owns the key, an encrypted model is not hidden: hidden= is of "
-    "setting='client_server', whose server knows the model"
-)
-
 
 class OutsourcedBackend(LinearBackend):
     """An owner with weights in the clear, a server with encrypted ones, scores for the client."""
 
-    takes: ClassVar[frozenset[str]] = (LinearBackend.takes - {"hidden", "answers"}) | {"own_model"}
-    refuses: ClassVar[dict[str, str]] = {
-        **LinearBackend.refuses,
-        "hidden": _BOTH,
-        "answers": _BOTH,
-    }
-
     _kind = OutsourcedPlan
 
     @classmethod
-    def _under(cls, options: dict[str, Any]) -> str | None:
-        own = options.get("own_model", False)
+    def _secrecy(cls, options: Any) -> dict[str, Any]:
+        own = options.own_model
         if not isinstance(own, bool):
             raise ParameterError(f"own_model is True or False; got {own!r}")
-        return "secret" if own else "public"
+        return {"hidden": False, "answers": None, "under": "secret" if own else "public"}
 
     def owner(self) -> OutsourcedOwner:
         """The model's owner: plan and weights in the clear."""

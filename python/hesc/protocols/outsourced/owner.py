@@ -25,7 +25,7 @@ class OutsourcedOwner(Owner[OutsourcedPlan]):
     """A plan and weights in the clear, which leave their owner under encryption alone.
 
     Args:
-        plan: of `plan(X, setting="outsourced")`.
+        plan: of `plan(X, Outsourced())`.
         weights: a row for each output, on features after the plan's transforms.
         intercepts: one for each output.
 

@@ -11,7 +11,7 @@ from hesc.protocols.linear.plan import LinearPlan
 class OutsourcedPlan(LinearPlan):
     """A plan like `LinearPlan`, for weights that are encrypted under the client's key.
 
-    `PrivateClassifier.plan(X, setting="outsourced")` makes one; print it to read who holds and
+    `PrivateClassifier.plan(X, Outsourced())` makes one; print it to read who holds and
     learns what. Bounds on the weights are public in it, as powers of two.
     """
 

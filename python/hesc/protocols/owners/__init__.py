@@ -1,6 +1,6 @@
 """Linear models on features of several owners, each of whom encrypts its own columns.
 
-    plan = private.plan(X, setting="many_parties", parties={"bank": [0, 1], "clinic": [2, 3]})
+    plan = private.plan(X, Parties({"bank": [0, 1], "clinic": [2, 3]}))
     client = OwnersClient(plan)                                    # the key, and no samples
     bank = Party(plan, "bank", client.public_keys())                # and so on
     server = private.server(keys=client.public_keys())              # the model in the clear

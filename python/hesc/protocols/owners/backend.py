@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Never
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
@@ -26,21 +26,9 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-_HIDDEN = (
-    "nothing hides weights from the client of several parties, who has no samples; hidden= is of "
-    "setting='client_server'"
-)
-
 
 class OwnersBackend(LinearBackend):
     """Parties with columns, a server with weights, and a client with the key."""
-
-    takes: ClassVar[frozenset[str]] = (LinearBackend.takes - {"hidden", "answers"}) | {"parties"}
-    refuses: ClassVar[dict[str, str]] = {
-        **LinearBackend.refuses,
-        "hidden": _HIDDEN,
-        "answers": _HIDDEN,
-    }
 
     @classmethod
     def make(cls, request: PlanRequest) -> OwnersBackend:

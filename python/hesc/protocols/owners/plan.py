@@ -85,7 +85,7 @@ class Side:
 class OwnersPlan(Plan, Concluding):
     """Public, and the same for all parties, the server and the client, who owns the key.
 
-    `PrivateClassifier.plan(X, setting="many_parties", parties=...)` makes one; print it to read who
+    `PrivateClassifier.plan(X, Parties(...))` makes one; print it to read who
     holds and learns what.
     """
 

@@ -40,7 +40,7 @@ def make(model: Linear, request: PlanRequest, fidelity: Fidelity | None) -> Owne
 
     """
     inputs = request.rows.shape[1]
-    parties = columns.resolved(request.options.get("parties"), request.names, inputs)
+    parties = columns.resolved(request.options.parties, request.names, inputs)
     for name, own in parties.items():
         if not columns.restricted(model.steps, own)[1]:
             raise ParameterError(
@@ -50,8 +50,8 @@ def make(model: Linear, request: PlanRequest, fidelity: Fidelity | None) -> Owne
         model,
         request.rows,
         request.clear,
-        ranges=request.options.get("ranges"),
-        max_error=request.options.get("max_error"),
+        ranges=request.options.ranges,
+        max_error=request.options.max_error,
         margins=request.classes is not None,
         fidelity=fidelity,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 class StreamBackend(Backend):
     """An owner with a network in the clear, a server with an encrypted one."""
 
-    takes: ClassVar[frozenset[str]] = frozenset({"preset", "stream_length", "layout"})
-
     def __init__(self, plan: StreamPlan, request: PlanRequest, network: SquareNetwork) -> None:
         super().__init__(plan, request)
         self._coefficients = network.coefficients()
@@ -40,7 +38,7 @@ class StreamBackend(Backend):
     def make(cls, request: PlanRequest) -> StreamBackend:
         """Plans streams: see `hesc.protocols.streams.planning.make`."""
         network = _network(request.estimator)
-        plan = planning.make(network, request.rows, names=request.names, **request.options)
+        plan = planning.make(network, request.rows, request.options, names=request.names)
         check_concluded(plan, request)
         return cls(plan, request, network)
 

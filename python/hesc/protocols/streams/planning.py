@@ -24,41 +24,36 @@ from hesc.streams.networks.monomial import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hesc.protocols.streams.options import Streams
     from hesc.streams.arrays import Answer, SeededArray
     from hesc.streams.networks import SquareNetwork
 
     Array = NDArray[np.float64]
 
-PRESET, STREAM_LENGTH = "bfv_1024_fusion", 64
-"""What a plan takes without a wish."""
-
 
 def make(
     network: SquareNetwork,
     rows: Array,
+    options: Streams,
     *,
     names: list[str],
-    preset: str = PRESET,
-    stream_length: int = STREAM_LENGTH,
-    layout: str = "auto",
 ) -> StreamPlan:
     """Plans a network; bytes are counted on one query under keys of its own.
 
     Args:
         network: what the server computes.
         rows: samples that agreement is predicted of, a thousand of them.
+        options: parameters, length and layout of the streams.
         names: of the features, or none.
-        preset: name of the parameters.
-        stream_length: bits of a stream; errors fall with its square root.
-        layout: "side_by_side", "one_per_block" or "auto", which takes the first where it fits.
 
     Raises:
         ParameterError: parameters that are weak, or not for such networks; streams that do not fit.
         OutOfRangeError: a network whose products overflow.
 
     """
+    preset, layout = options.preset, options.layout
     params = Params.preset(preset)
-    length = whole(stream_length, "stream_length", 1, 1 << 16)
+    length = whole(options.stream_length, "stream_length", 1, 1 << 16)
     one_name(layout, "layout", ("auto", *LAYOUTS))
     if params.scheme not in SCHEMES or params.assurance not in ASSURANCES:
         raise ParameterError(
