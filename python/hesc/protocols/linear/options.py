@@ -25,16 +25,16 @@ class ScoreOptions:
     between classes over the training data, or of the deviation of a regressor's predictions, of
     several outputs the least."""
     bins: Binning | None = None
-    """Of models of trees, whose features are encrypted as one-hot **public bins**: how many to a
-    feature, 16 by default, of as many rows of the training data each as nearly as may be;
+    """Bins of models of trees, whose features are encrypted as one-hot **public bins**: how many to
+    a feature, 16 by default, of as many rows of the training data each as nearly as may be;
     "thresholds" for those that the model has; or a list of edges for each feature. A threshold
     moves to the nearest edge."""
     refit: Literal["additive"] | None = None
-    """Of trees that compare several features each: "additive" computes a sum of functions of single
-    features instead, fitted to the model's scores of the training data, of which a quarter is kept
+    """What trees that compare several features each become: "additive" computes a sum of functions
+    of single features instead, fitted to the model's scores of the training data, of which a quarter is kept
     to measure its fidelity."""
     min_fidelity: float | None = None
-    """Of models of trees: the least share of rows of the fitted model's class, or of the variance
+    """Models of trees: the least share of rows of the fitted model's class, or of the variance
     of a regressor's predictions, 0.9 by default; less is refused."""
 
 
