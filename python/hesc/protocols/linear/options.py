@@ -31,8 +31,8 @@ class ScoreOptions:
     moves to the nearest edge."""
     refit: Literal["additive"] | None = None
     """What trees that compare several features each become: "additive" computes a sum of functions
-    of single features instead, fitted to the model's scores of the training data, of which a quarter is kept
-    to measure its fidelity."""
+    of single features instead, fitted to the model's scores of the training data, of which a
+    quarter is kept to measure its fidelity."""
     min_fidelity: float | None = None
     """Models of trees: the least share of rows of the fitted model's class, or of the variance
     of a regressor's predictions, 0.9 by default; less is refused."""
