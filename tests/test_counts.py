@@ -68,6 +68,7 @@ HARMLESS = {
     "protocols/streams/contenders.py Monomial bytes_up": "what was measured",
     "protocols/linkage/matching.py MutualNearest _row": "pairs so far, of the matcher's own",
     "protocols/linkage/matching.py MutualNearest rows": "pairs so far, of the matcher's own",
+    "protocols/message.py MessageWriter _messages": "what one file says of itself",
     "models/onnx/values.py Budget _left": "memory of one reader, which a fork has twice",
     "_support/new_files.py _Made _complete": "whether files of one call have their names",
     "planner/contenders/encrypted_columns.py _Parties _held": "memory that was measured",

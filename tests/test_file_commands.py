@@ -307,8 +307,8 @@ def test_class_names_are_written_as_they_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_error": 0.1, "hidden": True}, "--hidden, --max-error: this model is a network"),
-        ({"disclose": "class"}, "--disclose: this model is a network"),
+        ({"max_error": 0.1, "hidden": True}, "--max-error, --hidden: not of a plan of this model"),
+        ({"disclose": "class"}, r"Classes\(\) is not served here"),
         ({"preset": "hestd2018_koseki_bfv_1024"}, "2024"),
         ({"stream_length": 1 << 17}, "stream_length"),
     ],

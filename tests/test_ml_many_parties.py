@@ -328,7 +328,7 @@ WORD: Any = "x"
         (lambda w: OwnersClient(w.plan, secret=finer_secret()), "Parameter", "another's"),
         (lambda _: OwnersClient(WORD), "Parameter", "OwnersPlan.from_bytes"),
         (lambda w: w.made.contenders(), "Parameter", "one way"),
-        (lambda w: w.made.owner(), "Parameter", "outsourced"),
+        (lambda w: w.made.owner(), "Parameter", "Outsourced"),
     ],
 )
 def test_refusals(all_of_them: World, act: Callable[[World], Any], error: str, text: str) -> None:

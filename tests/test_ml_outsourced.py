@@ -284,7 +284,7 @@ WORD: Any = "x"
             "clear",
         ),
         (lambda _: private(own=WORD), "Parameter", "own_model is True or False"),
-        (lambda _: network().plan(X, Outsourced()), "Parameter", "hesc.streams.networks"),
+        (lambda _: network().plan(X, Outsourced()), "Parameter", "PrivateSquareNetwork"),
     ],
 )
 def test_refusals(public: World, act: Callable[[World], object], error: str, text: str) -> None:

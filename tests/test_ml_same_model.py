@@ -33,6 +33,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import hesc
 from hesc.ml import (
     Classes,
+    Network,
     Outsourced,
     Parties,
     PrivateClassifier,
@@ -139,7 +140,7 @@ def test_a_networks_ranges_are_its_own() -> None:
     low, high = np.zeros(4), np.full(4, 9.0)
     inner = MLPClassifier((4,), alpha=0.1, max_iter=3000, random_state=0)
     private = PrivateMLPClassifier(inner).fit(X, Y)
-    plan = private.plan(X, Scores(ranges=(low, high)))
+    plan = private.plan(X, Network(ranges=(low, high)))
     before = plan.to_bytes()
     low -= 20
     assert plan.to_bytes() == before

@@ -124,7 +124,7 @@ class _Hesc:
         operations: dict[str, Callable[[], Any]] = {
             "Encryption": lambda: self._encrypt(self._encoded[number % 2]),
             "Mult": lambda: x.multiply(y, self._each, self._each),
-            "Decryption": lambda: self._secret.decrypt(self._answer),
+            "Decryption": lambda: self._secret.counts(self._answer),
         }
         if self._slots:
             # Interleaved, so that neighbours are summed.

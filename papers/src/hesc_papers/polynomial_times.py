@@ -37,7 +37,7 @@ def paper_set(preset: str) -> StreamParams:
     """
     params = Params.preset(preset)
     found: StreamParams = Params.lattice(
-        "ckks",
+        "bfv" if params.scale is None else "ckks",
         ring_degree=params.ring_degree or 0,
         coeff_moduli=params.coeff_moduli,
         packing="coefficients",
