@@ -544,7 +544,7 @@ def test_networks_of_one_unit_run(features: int, layers: tuple[int, ...], activa
     wider = PrivateMLPRegressor(inner).fit(rows, rows[:, 0])
     wider.plan(rows, Network(max_error=1.0))
     refused = (hesc.WireError, hesc.ParameterError)
-    with pytest.raises(refused, match="keys for this network are public, relin|parameters differ"):
+    with pytest.raises(refused, match="parameters differ"):
         private.server(keys=wider.client().public_keys())
 
 
