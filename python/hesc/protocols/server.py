@@ -9,6 +9,7 @@ from hesc._native import OutOfRangeError, ParameterError, ShapeError, WireError
 from hesc._support import documents
 from hesc._support.callers import usual_floats
 from hesc._support.inputs import of_kind
+from hesc.protocols import wire
 from hesc.protocols.message import Kind, Message, name_of
 from hesc.protocols.plan import Plan
 from hesc.vectors.keys import PublicKeys
@@ -166,6 +167,35 @@ class Server(ModelHolder[PlanT]):
             WireError, ParameterError, KeyMismatchError, ShapeError: as `answer`.
 
         """
+
+
+class EncryptedModelServer(Server[PlanT]):
+    """A server whose model is under the client's key already: it takes no keys.
+
+    Args:
+        plan: what all sides agreed upon.
+        model: the encrypted model, in its wire form.
+        keys: None.
+
+    Raises:
+        ParameterError: keys.
+
+    """
+
+    fields: ClassVar[Mapping[str, Mapping[str, Codec]]] = {"model": wire.encoded(bytes, bytes)}
+
+    def __init__(self, plan: PlanT, model: bytes, *, keys: bytes | None = None) -> None:
+        super().__init__(plan, keys=keys)
+        self._data = model
+
+    @property
+    def takes_keys(self) -> bool:
+        """False: the client's keys are given to the model's owner."""
+        return False
+
+    def model(self) -> dict[str, Any]:
+        """The encrypted model."""
+        return {"model": self._data}
 
 
 class Owner(ModelHolder[PlanT]):

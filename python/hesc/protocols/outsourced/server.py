@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar
 
-from hesc.protocols import wire
 from hesc.protocols.outsourced.plan import OutsourcedPlan
-from hesc.protocols.server import Server
+from hesc.protocols.server import EncryptedModelServer
 from hesc.ring_products.models import EncryptedModel
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
-    from hesc.protocols.wire import Codec
-
-
-class OutsourcedServer(Server[OutsourcedPlan]):
+class OutsourcedServer(EncryptedModelServer[OutsourcedPlan]):
     """An encrypted model that answers queries of the client under whose key it is, and of no other.
 
     Args:
@@ -29,21 +23,10 @@ class OutsourcedServer(Server[OutsourcedPlan]):
     """
 
     plan_type: ClassVar[type[OutsourcedPlan]] = OutsourcedPlan
-    fields: ClassVar[Mapping[str, Mapping[str, Codec]]] = {"model": wire.encoded(bytes, bytes)}
 
     def __init__(self, plan: OutsourcedPlan, model: bytes, *, keys: bytes | None = None) -> None:
-        super().__init__(plan, keys=keys)
+        super().__init__(plan, model, keys=keys)
         self._model = EncryptedModel.from_bytes(plan.ring, model)
-        self._data = model
-
-    @property
-    def takes_keys(self) -> bool:
-        """False: the client's keys are given to the model's owner."""
-        return False
-
-    def model(self) -> dict[str, Any]:
-        """Values of the model's fields."""
-        return {"model": self._data}
 
     def compute(self, parts: tuple[bytes, ...], samples: int) -> list[bytes]:
         """The answer of the ring product.
