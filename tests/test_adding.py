@@ -19,16 +19,16 @@ from hesc import cli
 from hesc.ml import PrivateClassifier, PrivateRegressor
 from hesc.models import extraction
 from hesc.planner import Calibration, Scores, Task, decide
-from hesc.planner.contenders import CONTENDERS
-from hesc.planner.contenders.clear import Clear
-from hesc.planner.offers import Offer
+from hesc.planner.candidates import CANDIDATES
+from hesc.planner.candidates.clear import Clear
+from hesc.planner.estimates import Estimate
 from hesc.planner.work import Count, counted
 from hesc.protocols.registry import PROTOCOLS
 from hesc_papers.report import Report
 
 if TYPE_CHECKING:
     from hesc._support.studies import Options
-    from hesc.planner.offers import Refusal
+    from hesc.planner.estimates import Infeasible
 
 ROOT: Final = Path(__file__).parents[1]
 TEXT: Final = (ROOT / "docs/adding.md").read_text()
@@ -87,7 +87,7 @@ def _example_study() -> ModuleType:
 
     def reproduce(options: Options) -> Report:
         """Measures nothing."""
-        rows = [{"contender": "hesc", "us": 1.0 + number} for number in options.track([0], "one")]
+        rows = [{"candidate": "hesc", "us": 1.0 + number} for number in options.track([0], "one")]
         return Report("hesc:example", module.TITLE, "us", rows)
 
     module.TITLE = "An example"  # type: ignore[attr-defined]
@@ -106,7 +106,7 @@ def test_a_figure_is_a_module_and_a_row(monkeypatch: pytest.MonkeyPatch) -> None
     assert "hesc:example" in listed
     assert "An example" in listed
     ran = runner.invoke(cli.app, ["reproduce", "hesc:example", "--quick", "--json", "-"])
-    assert json.loads(ran.stdout)["rows"] == [{"contender": "hesc", "us": 1.0}]
+    assert json.loads(ran.stdout)["rows"] == [{"candidate": "hesc", "us": 1.0}]
     refused = runner.invoke(cli.app, ["reproduce", "hesc:example", "--peer", "seal"])
     assert refused.exit_code == 2
 
@@ -131,10 +131,10 @@ class _Slow(Clear):
 
     name = "slow"
 
-    def consider(self, task: Task) -> Offer | Refusal:
+    def consider(self, task: Task) -> Estimate | Infeasible:
         """See `Clear`."""
         found = super().consider(task)
-        if not isinstance(found, Offer):
+        if not isinstance(found, Estimate):
             return found._replace(way=self.name)
         work = counted(self.name, decrypt=Count(1, 0, task.samples))
         return replace(found, way=self.name, work=work)
@@ -142,15 +142,15 @@ class _Slow(Clear):
 
 def test_a_candidate_is_a_class_and_a_row() -> None:
     task = Task(Scores(np.eye(2, 8), low=0, high=1), "one_side_clear", max_error=0.1)
-    everything: Any = (*CONTENDERS, _Slow())
+    everything: Any = (*CANDIDATES, _Slow())
     known = Calibration.shipped()
-    decision = decide(task, calibration=known, contenders=everything)
+    decision = decide(task, calibration=known, candidates=everything)
     assert "slow" in decision.explain()
-    assert decision.offers[-1].way == "slow"
-    assert decision.offers[-1].seconds(known.times) is None
-    times = dict.fromkeys(decision.offers[-1].work, 0.0)
+    assert decision.estimates[-1].way == "slow"
+    assert decision.estimates[-1].seconds(known.times) is None
+    times = dict.fromkeys(decision.estimates[-1].work, 0.0)
     timed = replace(known, times=known.times | times)
-    assert decide(task, calibration=timed, contenders=everything).chosen.way == "slow"
+    assert decide(task, calibration=timed, candidates=everything).chosen.way == "slow"
     x = np.full((1, 8), 0.5)
     measured = decision.measure(x, repetitions=1).measured["slow"]
     assert measured.values.tolist() == [[0.5, 0.5]]

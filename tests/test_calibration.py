@@ -16,9 +16,9 @@ from hesc import HescError, WireError, _native
 from hesc.cli import app
 from hesc.planner import Calibration, calibration
 from hesc.planner.calibration import cache_file, own_threads
-from hesc.planner.contenders import CONTENDERS, probes
-from hesc.planner.contenders.candidate import Candidate
-from hesc.planner.offers import Offer, Refusal
+from hesc.planner.candidates import CANDIDATES, probes
+from hesc.planner.candidates.candidate import Candidate
+from hesc.planner.estimates import Estimate, Infeasible
 from hesc.planner.work import fitted, seconds
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def test_what_is_written_is_read(times: dict[str, float], source: str, threads: 
 
 
 def test_times_are_those_of_a_calibration_at_its_speed() -> None:
-    assert MINE.at(MINE.yardstick) == 1
-    assert MINE.at(3 * MINE.yardstick) == pytest.approx(3)
+    assert MINE.at(MINE.reference) == 1
+    assert MINE.at(3 * MINE.reference) == pytest.approx(3)
 
 
 @given(
@@ -95,9 +95,9 @@ def test_seconds_add_up(counts: list[int], more: list[int], times: list[float]) 
 
 
 def test_every_kernel_that_is_measured_is_shipped() -> None:
-    counted = {name for offer, _ in probes() for name in offer.work}
+    counted = {name for estimate, _ in probes() for name in estimate.work}
     assert counted == set(SHIPPED.times)
-    assert all(seconds(offer.work, SHIPPED.times) for offer, _ in probes())
+    assert all(seconds(estimate.work, SHIPPED.times) for estimate, _ in probes())
 
 
 def test_a_cache_is_of_its_threads_and_replaced_whole() -> None:
@@ -192,10 +192,10 @@ DOCUMENT = json.loads(MINE.to_json())
 @pytest.mark.parametrize(
     "change",
     [
-        {"format": "hesc calibration 3"},
-        {"yardstick": 0},
-        {"yardstick": -1.0},
-        {"yardstick": "1"},
+        {"format": "hesc calibration 2"},
+        {"reference": 0},
+        {"reference": -1.0},
+        {"reference": "1"},
         {"source": 3},
         {"source": "x" * 201},
         {"threads": 0},
@@ -225,10 +225,10 @@ def test_documents_that_cannot_be(change: dict[str, object]) -> None:
         "",
         "[]",
         "[" * 100_000,
-        '{"format": "hesc calibration 2", "source": "x", "threads": 1}',
-        '{"format": "hesc calibration 2", "source": "x", "threads": 1, "yardstick": 1, '
+        '{"format": "hesc calibration 3", "source": "x", "threads": 1}',
+        '{"format": "hesc calibration 3", "source": "x", "threads": 1, "reference": 1, '
         '"seconds": {"a": 1e999}}',
-        '{"format": "hesc calibration 2", "source": "x", "threads": 1, "yardstick": 1, '
+        '{"format": "hesc calibration 3", "source": "x", "threads": 1, "reference": 1, '
         '"seconds": {"a": 1, "a": 2}}',
     ],
 )
@@ -266,14 +266,14 @@ def test_a_candidate_without_probes_cannot_be_made() -> None:
     class Untimed(Candidate):
         name = "untimed"
 
-        def consider(self, task: Task) -> Offer | Refusal:
+        def consider(self, task: Task) -> Estimate | Infeasible:
             del task
-            return Refusal(self.name, "never")
+            return Infeasible(self.name, "never")
 
     with pytest.raises(TypeError, match="probes"):
         Untimed()  # type: ignore[abstract]
 
 
 def test_every_candidate_offers_something_for_its_probes() -> None:
-    timed = {offer.way for offer, _ in probes()}
-    assert timed == {candidate.name for candidate in CONTENDERS}
+    timed = {estimate.way for estimate, _ in probes()}
+    assert timed == {candidate.name for candidate in CANDIDATES}

@@ -358,7 +358,7 @@ def test_studies_run(identifier: str, tmp_path: Path) -> None:
             "leveled_ckks.total",
             "leveled_bfv.total",
         } == set(report["ratios"])
-        errors = {row["contender"]: row.get("RMSE") for row in report["rows"]}
+        errors = {row["candidate"]: row.get("RMSE") for row in report["rows"]}
         assert errors["SEAL: leveled CKKS, N=8192"] < 0.01
         assert errors["hesc: leveled CKKS, N=8192"] < 1e-4
         assert errors["hesc: leveled BFV, N=8192"] < 0.2
@@ -373,13 +373,13 @@ def test_studies_run(identifier: str, tmp_path: Path) -> None:
         assert {f"{of}.{name}" for of in ("f", "g", "degree_10") for name in names} | {
             "f.evaluate_vs_memory"
         } == set(report["ratios"])
-        packed = {row["contender"] for row in report["rows"] if "paper's set, " in row["contender"]}
+        packed = {row["candidate"] for row in report["rows"] if "paper's set, " in row["candidate"]}
         same = {"BFV, paper's set, slots", "BFV, paper's set, coefficients"}
         for library in ("hesc", "SEAL"):
             # Only SEAL's CKKS has no coefficients.
             ways = same | {"CKKS, paper's set, slots"}
             assert {f"{library}: HESC w/ {way}" for way in ways} <= packed
-        errors = {(row["contender"], row["degree"]): row.get("RMSE") for row in report["rows"]}
+        errors = {(row["candidate"], row["degree"]): row.get("RMSE") for row in report["rows"]}
         assert errors["hesc: joint, L=256", 10] < 0.02
         assert errors["SEAL: CKKS, tuned", 10] < 0.01
         assert errors["SEAL: joint, L=256", 10] < 0.02
@@ -387,7 +387,7 @@ def test_studies_run(identifier: str, tmp_path: Path) -> None:
     if identifier.startswith("babenko2020ckksbfv"):
         names = {f"{scheme}.{d}" for scheme in ("bfv", "bgv", "ckks") for d in (12, 13)}
         assert names <= set(report["ratios"])
-        papers = [row for row in report["rows"] if row["contender"].startswith("paper")]
+        papers = [row for row in report["rows"] if row["candidate"].startswith("paper")]
         assert len(papers) == 8
         assert all(row["2048"] > 0 for row in report["rows"])
     if identifier in {"carpov2016packing:figure-1", "carpov2016packing:figure-2"}:

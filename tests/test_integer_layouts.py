@@ -232,7 +232,7 @@ def test_few_numbers_lie_along_slots_and_many_do_not() -> None:
     unknown = integers.plan(operator.add, "uint64", "uint64", engine="binary")
     assert unknown.layout == "sliced"
     for plan in (few, many, unknown):
-        rows = {row.layout: row for row in plan.contenders if row.style is not None}
+        rows = {row.layout: row for row in plan.candidates if row.style is not None}
         assert rows["slotwise"].products == 12
         assert rows["slotwise"].slots == 8
         assert rows["slotwise"].bytes_in < rows["sliced"].bytes_in / 60

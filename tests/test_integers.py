@@ -753,7 +753,7 @@ def test_plans_say_what_they_weighed() -> None:
     few = integers.plan(operator.add, "uint64", "uint64", count=100)
     assert few.engine == "binary"
     text = few.explain()
-    assert all(row.params in text for row in few.contenders)
+    assert all(row.params in text for row in few.candidates)
     assert "*" in text
 
     def deep(x: Integers, y: Integers) -> Integers:

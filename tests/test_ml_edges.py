@@ -198,10 +198,10 @@ def test_numbers_of_samples_that_are_none(network: Any) -> None:
             plan.sizes(-1)
 
 
-def test_networks_have_no_contenders_and_say_so(network: Any) -> None:
+def test_networks_have_no_candidates_and_say_so(network: Any) -> None:
     network.plan(X)
     with pytest.raises(hesc.ParameterError, match="of another kind"):
-        network.contenders()
+        network.candidates()
 
 
 def test_ranges_that_have_no_width_among_numbers(network: Any) -> None:

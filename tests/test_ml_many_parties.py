@@ -327,7 +327,7 @@ WORD: Any = "x"
         (lambda w: OwnersServer(w.plan, [[1.0] * 3] * 3, 0), "Shape", "of shape"),
         (lambda w: OwnersClient(w.plan, secret=finer_secret()), "Parameter", "another's"),
         (lambda _: OwnersClient(WORD), "Parameter", "OwnersPlan.from_bytes"),
-        (lambda w: w.made.contenders(), "Parameter", "one way"),
+        (lambda w: w.made.candidates(), "Parameter", "one way"),
         (lambda w: w.made.owner(), "Parameter", "Outsourced"),
     ],
 )

@@ -327,8 +327,8 @@ def test_what_a_plan_says(private: PrivateNeighbours) -> None:
     assert "the inverse of its estimated distance" in str(by_distance)
 
 
-def test_contenders(private: PrivateNeighbours) -> None:
-    found = str(private.contenders(5))
+def test_candidates(private: PrivateNeighbours) -> None:
+    found = str(private.candidates(5))
     assert "* codes" in found
 
 

@@ -319,10 +319,10 @@ def test_scores_that_the_client_does_not_learn_are_refused(
             scores(X, fhe=fhe)
         assert len(scores(X)) == len(X)
     with pytest.raises(hesc.ParameterError, match="classes of trees are computed in one way"):
-        tree.contenders()
+        tree.candidates()
 
 
-def test_plans_print_their_contenders_to_who_looks(
+def test_plans_print_their_candidates_to_who_looks(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     private = PrivateClassifier(LogisticRegression(max_iter=500)).fit(X, Y)
@@ -330,12 +330,12 @@ def test_plans_print_their_contenders_to_who_looks(
     assert not capsys.readouterr().out
     private.plan(X, table=True)
     printed = capsys.readouterr().out
-    assert printed == f"{private.contenders()}\n"
+    assert printed == f"{private.candidates()}\n"
     assert "* ring products" in printed
     assert "not clear: " in printed
     monkeypatch.setattr("sys.ps1", ">>> ", raising=False)
     private.plan(X, Scores(hidden=True, answers=3))
-    assert "no contenders: this plan hides" in capsys.readouterr().out
+    assert "no candidates: this plan hides" in capsys.readouterr().out
     private.plan(X, Scores(hidden=True, answers=3), table=False)
     assert not capsys.readouterr().out
 
@@ -353,31 +353,31 @@ def test_plans_are_made_where_nothing_can_be_printed(
     assert private.plan(X).error > 0
 
 
-def test_no_refusal_of_contenders_keeps_a_plan_from_being_made(
+def test_no_refusal_of_candidates_keeps_a_plan_from_being_made(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise hesc.OutOfRangeError("beyond")
 
-    monkeypatch.setattr("hesc.ml.contenders.Scores", refuse)
+    monkeypatch.setattr("hesc.ml.compared.Scores", refuse)
     private = PrivateClassifier(LogisticRegression(max_iter=500)).fit(X, Y)
     assert private.plan(X, table=True).error > 0
-    assert capsys.readouterr().out == "no contenders: beyond\n"
+    assert capsys.readouterr().out == "no candidates: beyond\n"
 
 
-def test_samples_of_contenders_are_any_whole_number() -> None:
+def test_samples_of_candidates_are_any_whole_number() -> None:
     private = PrivateClassifier(LogisticRegression(max_iter=500)).fit(X, Y)
     private.plan(X)
     three: Any = np.int64(3)
-    assert str(private.contenders(samples=three)) == str(private.contenders(samples=3))
+    assert str(private.candidates(samples=three)) == str(private.candidates(samples=3))
 
 
-def test_contenders_of_classes_alone_keep_what_the_plan_keeps() -> None:
+def test_candidates_of_classes_alone_keep_what_the_plan_keeps() -> None:
     private = PrivateClassifier(LogisticRegression(max_iter=500)).fit(X, Y)
     plan = private.plan(X, Classes(engine="binary", min_agreement=0.97))
-    found = private.contenders()
-    assert {offer.way for offer in found.offers} <= {"integers", "gates"}
-    assert all(offer.sees.learns == "class" for offer in found.offers)
+    found = private.candidates()
+    assert {estimate.way for estimate in found.estimates} <= {"integers", "gates"}
+    assert all(estimate.sees.learns == "class" for estimate in found.estimates)
     # Of as many rows as the plan has changed, with the confidence of 150.
     stated = 1 - found.chosen.error
     assert plan.agreement - 0.06 < stated < plan.agreement

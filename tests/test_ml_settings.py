@@ -314,9 +314,9 @@ def test_plans_are_tables_in_notebooks(private: PrivateClassifier, options: Any)
     assert page.tags == {"p", "strong", "table", "tr", "th", "td"}
 
 
-def test_contenders_are_a_table_in_notebooks(private: PrivateClassifier) -> None:
+def test_candidates_are_a_table_in_notebooks(private: PrivateClassifier) -> None:
     private.plan(X)
-    found = private.contenders()
+    found = private.candidates()
     page = Page(found._repr_html_())
     assert page.tags == {"pre"}
     assert not page.open

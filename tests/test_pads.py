@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc.protocols.streams.contenders import Monomial
+from hesc.protocols.streams.staged import Monomial
 from hesc.streams.iris import load_network, load_split
 from hesc.streams.networks.monomial import MODEL_DIMENSION, QUERY_DIMENSION, MonomialModel
 

@@ -151,9 +151,9 @@ def test_integer_polynomials() -> None:
 )
 def test_seal_computes_with_the_same_streams(options: dict[str, Any], error: float) -> None:
     """Errors are below seven standard deviations of 2048 Bernoulli bits, or a bit of joint ones."""
-    contender = StreamPolynomial(3, **{"stream_length": 2048, **options})
+    candidate = StreamPolynomial(3, **{"stream_length": 2048, **options})
     for x in (-0.6, 0.7):
-        stages, value = contender.run(x)
+        stages, value = candidate.run(x)
         assert abs(value - all_one(x, 3)) < error
         assert set(stages) == {"B2S", "Enc", "Eval", "Dec", "S2B"}
 
@@ -161,17 +161,17 @@ def test_seal_computes_with_the_same_streams(options: dict[str, Any], error: flo
 @pytest.mark.parametrize("secret_key", [True, False])
 def test_seal_has_the_tricks_of_the_best_mode(secret_key: bool) -> None:
     """As accurate as hesc's, in two ciphertexts of one block: Sobol streams, three fused digits."""
-    contender = MonomialStreams(NETWORK, 1024, [Q27], stream_length=64, secret_key=secret_key)
+    candidate = MonomialStreams(NETWORK, 1024, [Q27], stream_length=64, secret_key=secret_key)
     errors = []
     for flower in range(12):
         sample = SPLIT.test_features[flower : flower + 1]
-        errors.append(contender.run(sample)[1] - NETWORK.values(sample)[0])
+        errors.append(candidate.run(sample)[1] - NETWORK.values(sample)[0])
     assert np.sqrt(np.mean(np.square(errors))) < 0.4
-    assert contender.bytes_up == contender.bytes_down < 2 * 8 * 1024 + 200
+    assert candidate.bytes_up == candidate.bytes_down < 2 * 8 * 1024 + 200
 
 
 @pytest.mark.parametrize(
-    ("make_contender", "error"),
+    ("make_candidate", "error"),
     [
         # Scores are off by 0.007: nine of them beyond 0.02 once in 90 runs, and 0.04 in 10^7.
         (lambda: TunedCkks(NETWORK), 0.04),
@@ -179,21 +179,21 @@ def test_seal_has_the_tricks_of_the_best_mode(secret_key: bool) -> None:
         (lambda: LeveledBfv(NETWORK), 0.3),
     ],
 )
-def test_leveled_rivals_are_right(make_contender: Callable[[], Any], error: float) -> None:
-    contender = make_contender()
+def test_leveled_rivals_are_right(make_candidate: Callable[[], Any], error: float) -> None:
+    candidate = make_candidate()
     for flower in (0, 15, 29):
         sample = SPLIT.test_features[flower : flower + 1]
-        assert np.abs(contender.run(sample)[1] - NETWORK.values(sample)[0]).max() < error
+        assert np.abs(candidate.run(sample)[1] - NETWORK.values(sample)[0]).max() < error
 
 
 def test_fused_digits_of_seal_are_separated() -> None:
     """303 results are no multiple of five; outputs are right to five standard deviations."""
-    contender = LayeredPeer(
+    candidate = LayeredPeer(
         NETWORK, "bfv", 2048, [Q54], plain_modulus=12289, digits=5, stream_length=1024
     )
     sample = SPLIT.test_features[:1]
-    assert np.abs(contender.run(sample)[1] - NETWORK.values(sample)[0]).max() < 2
-    assert contender.bytes_down < 62 * 33000
+    assert np.abs(candidate.run(sample)[1] - NETWORK.values(sample)[0]).max() < 2
+    assert candidate.bytes_down < 62 * 33000
 
 
 @pytest.mark.parametrize(
@@ -233,11 +233,11 @@ def test_reports_name_the_rival_its_build_and_the_machine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("RAYON_NUM_THREADS", "1")
-    rows: list[dict[str, Any]] = [{"contender": "hesc: x", "Total": 1.0}]
+    rows: list[dict[str, Any]] = [{"candidate": "hesc: x", "Total": 1.0}]
     alone = Report("id", "title", "ms", rows).made_with()
     assert "SEAL" not in alone
     assert "gmpy2" not in alone
-    beside = Report("id", "title", "ms", [*rows, {"contender": "SEAL: x"}, {"curve": "gmpy2: y"}])
+    beside = Report("id", "title", "ms", [*rows, {"candidate": "SEAL: x"}, {"curve": "gmpy2: y"}])
     text = beside.made_with()
     assert seal.__version__ in text
     assert "without Intel HEXL" in text

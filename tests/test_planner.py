@@ -1,4 +1,4 @@
-"""The planner: roles before speed, predictions beside runs, refusals with their reasons."""
+"""The planner: roles before speed, predictions beside runs, infeasible with their reasons."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from hesc.planner import (
     Scores,
     Task,
     decide,
-    offers,
-    yardstick,
+    estimates,
+    reference,
 )
-from hesc.planner.contenders import CONTENDERS
+from hesc.planner.candidates import CANDIDATES
 from hesc.planner.decision import objective
-from hesc.planner.offers import measure
+from hesc.planner.estimates import measure
 from hesc.planner.roles import DISCLOSURES, SETTINGS, Sees, objection
 from hesc.planner.work import Count, counted, fitted, seconds
 from hesc_papers.planner_problems import made
@@ -91,25 +91,27 @@ def test_every_way_does_what_it_offers(name: str) -> None:
     task = TASKS[name]
     decision = decide(task, calibration=SHIPPED)
     x = data(task)
-    assert decision.chosen is decision.offers[0]
-    assert len(decision.offers) + len(decision.refusals) == len(CONTENDERS)
-    for offer in decision.offers:
-        if offer.way in {"streams gm", "streams ec_elgamal"}:
+    assert decision.chosen is decision.estimates[0]
+    assert len(decision.estimates) + len(decision.infeasible) == len(CANDIDATES)
+    for estimate in decision.estimates:
+        if estimate.way in {"streams gm", "streams ec_elgamal"}:
             continue
-        found = measure(offer, task, x, repetitions=1)
-        assert (found.up, found.down, found.held) == (offer.up, offer.down, offer.held), offer.way
+        found = measure(estimate, task, x, repetitions=1)
+        assert (found.up, found.down, found.held) == (estimate.up, estimate.down, estimate.held), (
+            estimate.way
+        )
         exact = task.problem.exact(x)
         assert found.values.shape == exact.shape
-        assert offer.error <= task.max_error
+        assert estimate.error <= task.max_error
         assert found.error == pytest.approx(task.problem.error(found.values, x))
         if isinstance(task.problem, Classes):
             # One in a million, by the share that is stated.
-            assert found.error <= offer.error or surprise(
-                found.error, task.samples, offer.error
+            assert found.error <= estimate.error or surprise(
+                found.error, task.samples, estimate.error
             ) <= math.log(1e6)
             continue
         # Seven deviations of a single number; stated errors are at most what is allowed.
-        assert np.abs(found.values - exact).max() <= 7 * offer.error, offer.way
+        assert np.abs(found.values - exact).max() <= 7 * estimate.error, estimate.way
 
 
 @pytest.mark.parametrize(
@@ -120,15 +122,17 @@ def test_errors_are_in_the_units_of_scores(setting: str, disclose: str) -> None:
     """A model whose scores are so many times as large errs as much more, in every way."""
     given = scores(3, 2)
 
-    def offers(by: float) -> dict[str, float]:
+    def estimates(by: float) -> dict[str, float]:
         problem = Scores(given.weights * by, given.intercepts * by, low=given.low, high=given.high)
         task = Task(problem, setting, disclose, 0.3 * by, 5)
-        return {offer.way: offer.error for offer in decide(task, calibration=SHIPPED).offers}
+        return {
+            estimate.way: estimate.error for estimate in decide(task, calibration=SHIPPED).estimates
+        }
 
-    once = offers(1)
+    once = estimates(1)
     assert once
     for by in (2.0**-7, 2.0**7):
-        assert offers(by) == pytest.approx({way: by * error for way, error in once.items()})
+        assert estimates(by) == pytest.approx({way: by * error for way, error in once.items()})
 
 
 def test_measured_figures_stand_in_the_table() -> None:
@@ -137,16 +141,16 @@ def test_measured_figures_stand_in_the_table() -> None:
     before = decision.explain()
     assert "measured" not in before
     after = decision.measure(data(task), repetitions=1).explain()
-    assert after.count("measured") == len(decision.offers)
-    ways = [offer.way for offer in decision.offers]
-    ways += [refusal.way for refusal in decision.refusals]
+    assert after.count("measured") == len(decision.estimates)
+    ways = [estimate.way for estimate in decision.estimates]
+    ways += [one.way for one in decision.infeasible]
     assert all(way in before for way in ways)
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_offers_are_ranked_by_the_objective(name: str) -> None:
     decision = decide(TASKS[name], calibration=SHIPPED)
-    costs = [decision.cost(offer) for offer in decision.offers]
+    costs = [decision.cost(estimate) for estimate in decision.estimates]
     assert costs == sorted(costs)
     assert costs[0] < math.inf
 
@@ -156,7 +160,7 @@ def test_more_disclosure_refuses_nothing() -> None:
         found = []
         for disclose in ("class", "scores", "products"):
             task = Task(scores(), setting, disclose, max_error=0.05)
-            found.append({offer.way for offer in decide(task, calibration=SHIPPED).offers})
+            found.append({estimate.way for estimate in decide(task, calibration=SHIPPED).estimates})
         assert found[0] <= found[1] <= found[2]
         assert not found[0]
 
@@ -186,21 +190,21 @@ def test_nothing_admissible_says_why() -> None:
     with pytest.raises(ParameterError, match="hidden=True"):
         _ = decide(hidden, calibration=SHIPPED).chosen
     small = decide(Task(scores(), memory=1.0), calibration=SHIPPED)
-    assert not small.offers
+    assert not small.estimates
 
 
 @pytest.mark.parametrize("name", ["scores", "outsourced", "products"])
 def test_messages_are_part_of_what_a_server_holds(name: str) -> None:
     """Predicted, measured and where a task limits it: a byte less than that is refused."""
     task = TASKS[name]
-    for offer in decide(task, calibration=SHIPPED).offers:
-        assert offer.memory == offer.held + offer.up + offer.down
-        assert offer.up > 0
-        assert objective(replace(task, objective="memory"), 1.0, offer) == offer.memory
+    for estimate in decide(task, calibration=SHIPPED).estimates:
+        assert estimate.memory == estimate.held + estimate.up + estimate.down
+        assert estimate.up > 0
+        assert objective(replace(task, objective="memory"), 1.0, estimate) == estimate.memory
         for less, there in ((0, True), (1, False)):
-            limited = decide(replace(task, memory=offer.memory - less), calibration=SHIPPED)
-            assert (offer.way in {other.way for other in limited.offers}) == there
-    run = measure(offer, task, data(task), repetitions=1)
+            limited = decide(replace(task, memory=estimate.memory - less), calibration=SHIPPED)
+            assert (estimate.way in {other.way for other in limited.estimates}) == there
+    run = measure(estimate, task, data(task), repetitions=1)
     assert run.memory == run.held + run.up + run.down
     assert objective(replace(task, objective="memory"), run.seconds, run) == run.memory
 
@@ -208,20 +212,19 @@ def test_messages_are_part_of_what_a_server_holds(name: str) -> None:
 def test_pads_are_for_one_encryptor() -> None:
     own = decide(TASKS["own products"], calibration=SHIPPED)
     others = decide(TASKS["products"], calibration=SHIPPED)
-    assert "streams pad" in {offer.way for offer in own.offers}
-    reasons = {refusal.way: refusal.reason for refusal in others.refusals}
+    assert "streams pad" in {estimate.way for estimate in own.estimates}
+    reasons = {one.way: one.reason for one in others.infeasible}
     assert "encrypts everything" in reasons["streams pad"]
 
 
 def test_counts_and_noise_tell_of_factors() -> None:
     reasons = {
-        refusal.way: refusal.reason
-        for refusal in decide(TASKS["products"], calibration=SHIPPED).refusals
+        one.way: one.reason for one in decide(TASKS["products"], calibration=SHIPPED).infeasible
     }
     assert "noise" in reasons["ckks products"]
     assert "products" in reasons["streams ec_elgamal"]
     own = decide(TASKS["own products"], calibration=SHIPPED)
-    assert "ckks products" in {offer.way for offer in own.offers}
+    assert "ckks products" in {estimate.way for estimate in own.estimates}
 
 
 def test_wishes_that_cannot_be() -> None:
@@ -296,7 +299,7 @@ def test_work_adds_up() -> None:
 def test_kernels_that_were_never_timed_are_no_promise() -> None:
     nothing = Calibration({}, "nowhere", 1.0)
     decision = decide(TASKS["scores"], calibration=nothing)
-    assert all(math.isinf(decision.cost(offer)) for offer in decision.offers)
+    assert all(math.isinf(decision.cost(estimate)) for estimate in decision.estimates)
     assert "not timed" in decision.explain()
     bytes_only = Task(scores(), max_error=0.05, objective="bytes")
     assert decide(bytes_only, calibration=nothing).chosen.way == "ring products"
@@ -306,24 +309,24 @@ def test_kernels_that_were_never_timed_are_no_promise() -> None:
 def test_predictions_follow_the_processors_speed(
     slower: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now = slower * SHIPPED.yardstick
-    monkeypatch.setattr(offers, "reading", lambda *_: now)
+    now = slower * SHIPPED.reference
+    monkeypatch.setattr(estimates, "reading", lambda *_: now)
     decision = decide(TASKS["scores"], calibration=SHIPPED)
     chosen = decision.chosen
     assert decision.expected(chosen) is None
     decision.measure(data(TASKS["scores"]), repetitions=2)
     # Medians of stages do not quite add up to medians of runs.
-    found = decision.measured[chosen.way].yardstick
+    found = decision.measured[chosen.way].reference
     assert found == pytest.approx(now, rel=0.3)
     predicted = chosen.seconds(SHIPPED.times)
     assert predicted is not None
-    assert decision.expected(chosen) == pytest.approx(found / SHIPPED.yardstick * predicted)
-    assert f"at {SHIPPED.yardstick / found:.2f} times the speed" in decision.explain()
+    assert decision.expected(chosen) == pytest.approx(found / SHIPPED.reference * predicted)
+    assert f"at {SHIPPED.reference / found:.2f} times the speed" in decision.explain()
 
 
-def test_the_yardstick_is_work() -> None:
+def test_the_reference_kernel_is_work() -> None:
     # A median of some round trips, none of which takes no time or a tenth of a second.
-    assert 1e-6 < yardstick.reading() < 0.1
+    assert 1e-6 < reference.reading() < 0.1
 
 
 def test_objectives_of_measured_figures() -> None:

@@ -14,9 +14,9 @@ from hesc.codes import GalleryPlan
 from hesc.codes.secret import encrypt_probes
 from hesc.planner import Calibration, Classes, Distances, Products, Scores, Task, decide
 from hesc.planner import calibration as calibrating
-from hesc.planner.contenders.codes import EncryptedRecords, most_probes
+from hesc.planner.candidates.codes import EncryptedRecords, most_probes
 from hesc.planner.decision import _rounded_up
-from hesc.planner.offers import Offer, measure
+from hesc.planner.estimates import Estimate, measure
 from hesc.secret import keygen
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ TASKS = {
 def test_every_kernel_of_an_offer_was_timed(name: str) -> None:
     """What was not stands last in a table, however fast it is."""
     decision = decide(TASKS[name], calibration=SHIPPED)
-    assert decision.offers
-    untimed = [way for way in decision.offers if way.seconds(SHIPPED.times) is None]
+    assert decision.estimates
+    untimed = [way for way in decision.estimates if way.seconds(SHIPPED.times) is None]
     assert not untimed
     assert "not timed" not in str(decision)
 
@@ -98,8 +98,8 @@ def test_errors_of_any_size_are_decided(error: Any) -> None:
         Task(scores(2), disclose="products", max_error=error),
         Task(scores(2), max_error=error),
     ):
-        for offer in decide(task, calibration=SHIPPED).offers:
-            assert offer.error <= float(error) * (1 + 1e-9)
+        for estimate in decide(task, calibration=SHIPPED).estimates:
+            assert estimate.error <= float(error) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("preset", ["pad", "bfv"])
@@ -109,14 +109,14 @@ def test_sums_of_streams_count_what_doubles_round(preset: str) -> None:
         task = Task(large, disclose="products", max_error=error, samples=64)
         decision = decide(task, calibration=SHIPPED)
         way = f"stream sums {preset}"
-        offers = [offer for offer in decision.offers if offer.way == way]
-        if not offers:
+        estimates = [estimate for estimate in decision.estimates if estimate.way == way]
+        if not estimates:
             assert error == 0.1
             assert "doubles round" in str(decision)
             continue
-        assert offers[0].error > 1e-12 * large.largest
+        assert estimates[0].error > 1e-12 * large.largest
         x = np.array([[1e15 + 2, 1e15]] * 64)
-        assert measure(offers[0], task, x, repetitions=1).error <= offers[0].error
+        assert measure(estimates[0], task, x, repetitions=1).error <= estimates[0].error
 
 
 def test_printed_errors_are_no_less_than_stated() -> None:
@@ -148,8 +148,8 @@ def test_problems_are_not_the_callers_to_change() -> None:
         np.negative(rows, out=rows)
         low[:], high[:] = -1.5, 0.5
         assert np.array_equal(problem.exact(-rows), before)
-        for offer in decision.offers if isinstance(problem, Scores) else []:
-            assert measure(offer, task, x, repetitions=1).error <= 7 * offer.error
+        for estimate in decision.estimates if isinstance(problem, Scores) else []:
+            assert measure(estimate, task, x, repetitions=1).error <= 7 * estimate.error
         np.negative(weights, out=weights)
         np.negative(rows, out=rows)
         low[:], high[:] = -1, 1
@@ -176,7 +176,7 @@ def test_rows_that_are_none_are_refused(rows: Any) -> None:
 def test_a_hidden_model_is_not_shown_product_by_product(setting: str) -> None:
     task = Task(scores(2), setting, "products", 0.5, hide_model=True)
     decision = decide(task, calibration=SHIPPED)
-    assert not [offer for offer in decision.offers if "stream" in offer.way]
+    assert not [estimate for estimate in decision.estimates if "stream" in estimate.way]
     assert "hence the weight" in str(decision)
 
 
@@ -189,10 +189,10 @@ def test_logarithms_say_what_zeros_tell() -> None:
 # Galleries ----------------------------------------------------------------------------------------
 
 
-def offered(records: Any, probes: int) -> tuple[Task, Offer]:
+def offered(records: Any, probes: int) -> tuple[Task, Estimate]:
     task = Task(Distances(records), "outsourced", "distances", samples=probes, own_model=True)
     found = EncryptedRecords().distances(task, task.problem)  # type: ignore[arg-type]
-    assert isinstance(found, Offer)
+    assert isinstance(found, Estimate)
     return task, found
 
 
@@ -202,10 +202,10 @@ def offered(records: Any, probes: int) -> tuple[Task, Offer]:
 )
 def test_galleries_run_and_are_as_large_as_said(bits: int, records: int, probes: int) -> None:
     """More probes than a message takes, more records than a part of an answer."""
-    task, offer = offered(codes(records, bits), probes)
-    found = measure(offer, task, codes(probes, bits), repetitions=1)
+    task, estimate = offered(codes(records, bits), probes)
+    found = measure(estimate, task, codes(probes, bits), repetitions=1)
     assert found.error == 0
-    assert (found.up, found.down, found.held) == (offer.up, offer.down, offer.held)
+    assert (found.up, found.down, found.held) == (estimate.up, estimate.down, estimate.held)
 
 
 @pytest.mark.parametrize("bits", [64, 1024, 4096])

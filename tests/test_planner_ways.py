@@ -17,13 +17,13 @@ from hesc._support import shares
 from hesc.integers import BootstrappedIntegers, Kind
 from hesc.params import Params
 from hesc.planner import Calibration, Classes, Distances, Products, Scores, Task, decide
-from hesc.planner.contenders import CONTENDERS
-from hesc.planner.contenders import decisions as deciding
-from hesc.planner.contenders.encrypted_columns import EncryptedColumns
-from hesc.planner.contenders.ring_products import RingProducts
-from hesc.planner.contenders.stream_sums import StreamSums
-from hesc.planner.contenders.whole_columns import WholeColumns
-from hesc.planner.offers import Offer, measure, timed
+from hesc.planner.candidates import CANDIDATES
+from hesc.planner.candidates import decisions as deciding
+from hesc.planner.candidates.encrypted_columns import EncryptedColumns
+from hesc.planner.candidates.ring_products import RingProducts
+from hesc.planner.candidates.stream_sums import StreamSums
+from hesc.planner.candidates.whole_columns import WholeColumns
+from hesc.planner.estimates import Estimate, measure, timed
 from hesc.protocols.classes import sizes
 from hesc.protocols.classes.models import classify
 from hesc.protocols.classes.quantisation import MODELS, quantised
@@ -34,9 +34,9 @@ SHIPPED = Calibration.shipped()
 BFV = Params.preset("bfv_4096")
 
 
-def offered(way: object, task: Task) -> Offer:
+def offered(way: object, task: Task) -> Estimate:
     found = way.consider(task)  # type: ignore[attr-defined]
-    assert isinstance(found, Offer), found
+    assert isinstance(found, Estimate), found
     return found
 
 
@@ -93,11 +93,11 @@ def test_the_share_near_a_border_is_as_said_wherever_the_rows_put_it() -> None:
         lost = shares.misses(allowed, rows, tried=2)
         of_scores = Task(problem.scores, max_error=float(margins[lost]) / 10, samples=4)
         reach = 10 * offered(RingProducts(), of_scores).error
-        offer = offered(RingProducts(), Task(problem, max_error=allowed, samples=4))
+        estimate = offered(RingProducts(), Task(problem, max_error=allowed, samples=4))
         near = int((margins < reach).sum())
         assert near <= lost
-        assert offer.error == min(said[near], shares.most(lost, rows, tried=2))
-        assert reach <= offer.error <= allowed
+        assert estimate.error == min(said[near], shares.most(lost, rows, tried=2))
+        assert reach <= estimate.error <= allowed
 
 
 # Classes.
@@ -141,15 +141,17 @@ def test_rows_that_are_no_samples(rows: object, error: type[Exception]) -> None:
 def test_who_may_see_a_class_alone_has_integers_and_gates() -> None:
     problem = Classes([[1.0, -2.0]], 0.1, low=-1, high=1)
     alone = decide(Task(problem, disclose="class", max_error=0.2), calibration=SHIPPED)
-    assert {offer.way for offer in alone.offers} == {"integers", "gates"}
+    assert {estimate.way for estimate in alone.estimates} == {"integers", "gates"}
     more = decide(Task(problem, max_error=0.2), calibration=SHIPPED)
-    assert {"ring products", "ckks columns", "integers"} <= {offer.way for offer in more.offers}
+    assert {"ring products", "ckks columns", "integers"} <= {
+        estimate.way for estimate in more.estimates
+    }
     for task in (
         Task(problem, "outsourced", "class", 0.2),
         Task(problem, disclose="class", max_error=0.2, hide_model=True),
         Task(problem, disclose="class", max_error=1e-4),
     ):
-        reasons = {r.way: r.reason for r in decide(task, calibration=SHIPPED).refusals}
+        reasons = {r.way: r.reason for r in decide(task, calibration=SHIPPED).infeasible}
         assert {"integers", "gates"} <= reasons.keys()
 
 
@@ -159,12 +161,12 @@ def test_classes_by_scores_change_as_few_as_said(outputs: int) -> None:
     rng = np.random.default_rng(outputs)
     problem = Classes(rng.normal(size=(outputs, 6)), low=-1, high=1)
     task = Task(problem, max_error=0.05, samples=4000)
-    offer = offered(RingProducts(), task)
+    estimate = offered(RingProducts(), task)
     x = drawn(problem.scores, 4000)
-    changed = measure(offer, task, x, repetitions=1).error
-    assert changed <= offer.error <= 0.05
+    changed = measure(estimate, task, x, repetitions=1).error
+    assert changed <= estimate.error <= 0.05
     # And no finer than that: what is allowed is used.
-    assert offer.error >= 0.02
+    assert estimate.error >= 0.02
 
 
 @pytest.mark.parametrize(("features", "outputs"), [(3, 1), (2, 3)])
@@ -174,9 +176,9 @@ def test_integers_are_the_model_in_whole_numbers(features: int, outputs: int) ->
     problem = Classes(rng.normal(size=(outputs, features)), low=-1, high=1)
     task = Task(problem, disclose="class", max_error=0.1, samples=40)
     way = deciding.Decisions("integers", ("binary", "prime"))
-    offer = offered(way, task)
+    estimate = offered(way, task)
     x = drawn(problem.scores, 40)
-    found = measure(offer, task, x, repetitions=1)
+    found = measure(estimate, task, x, repetitions=1)
     lost = shares.misses(0.1, len(problem.rows), tried=MODELS)
     whole = deciding._whole(problem, 1 - lost / len(problem.rows))
     assert whole is not None
@@ -187,11 +189,11 @@ def test_integers_are_the_model_in_whole_numbers(features: int, outputs: int) ->
 
     assert np.array_equal(found.values, clear(x))
     fresh = drawn(problem.scores, 20_000, seed=9)
-    assert problem.error(clear(fresh).astype(float), fresh) <= offer.error
+    assert problem.error(clear(fresh).astype(float), fresh) <= estimate.error
     # Bits were chosen on the rows that they are counted on, of all models that there are.
     missed = round((1 - whole.agreement) * len(problem.rows))
-    assert offer.error == shares.most(missed, len(problem.rows), tried=MODELS)
-    assert (found.up, found.down, found.held) == (offer.up, offer.down, offer.held)
+    assert estimate.error == shares.most(missed, len(problem.rows), tried=MODELS)
+    assert (found.up, found.down, found.held) == (estimate.up, estimate.down, estimate.held)
 
 
 @pytest.mark.parametrize("name", ["bgv_13107_circuits", "bgv_4369"])
@@ -266,11 +268,11 @@ def test_halves_of_steps_do_not_add_up() -> None:
 def test_whole_columns_run() -> None:
     problem = linear(20, 3)
     task = Task(problem, max_error=0.5, samples=5000)
-    offer = offered(WholeColumns("bfv_4096"), task)
-    found = measure(offer, task, drawn(problem, 5000), repetitions=1)
-    assert found.error <= 1.05 * offer.error
-    assert (found.up, found.down, found.held) == (offer.up, offer.down, offer.held)
-    assert np.abs(found.values - problem.exact(drawn(problem, 5000))).max() <= 7 * offer.error
+    estimate = offered(WholeColumns("bfv_4096"), task)
+    found = measure(estimate, task, drawn(problem, 5000), repetitions=1)
+    assert found.error <= 1.05 * estimate.error
+    assert (found.up, found.down, found.held) == (estimate.up, estimate.down, estimate.held)
+    assert np.abs(found.values - problem.exact(drawn(problem, 5000))).max() <= 7 * estimate.error
 
 
 # Encrypted weights in columns.
@@ -281,21 +283,21 @@ def test_whole_columns_run() -> None:
 def test_encrypted_columns_take_the_smallest_set(own: bool, error: float, preset: str) -> None:
     problem = linear(5, 2)
     task = Task(problem, "outsourced", max_error=error, samples=2100, own_model=own)
-    offer = offered(EncryptedColumns(), task)
-    assert offer.parameters.startswith(preset)
-    assert offer.error <= error
+    estimate = offered(EncryptedColumns(), task)
+    assert estimate.parameters.startswith(preset)
+    assert estimate.error <= error
     x = drawn(problem, 2100)
-    found = measure(offer, task, x, repetitions=1)
-    assert np.abs(found.values - problem.exact(x)).max() <= offer.error
-    assert (found.up, found.down, found.held) == (offer.up, offer.down, offer.held)
+    found = measure(estimate, task, x, repetitions=1)
+    assert np.abs(found.values - problem.exact(x)).max() <= estimate.error
+    assert (found.up, found.down, found.held) == (estimate.up, estimate.down, estimate.held)
 
 
 def test_encrypted_columns_have_bounds() -> None:
     for features, text in ((600, "too many"), (512, "")):
         task = Task(linear(features, 2 if text else 1), "outsourced", max_error=10.0)
         found = EncryptedColumns().consider(task)
-        assert isinstance(found, Offer) != bool(text)
-    assert not isinstance(EncryptedColumns().consider(Task(linear(3, 1))), Offer)
+        assert isinstance(found, Estimate) != bool(text)
+    assert not isinstance(EncryptedColumns().consider(Task(linear(3, 1))), Estimate)
 
 
 # Sums of streams.
@@ -307,19 +309,19 @@ def test_stream_sums_err_as_said(preset: str, setting: str, own: bool) -> None:
     """Of single scores too: errors of samples are independent, weights are the nearest streams."""
     problem = linear(6, 2, low=0.0, high=3.0)
     task = Task(problem, setting, "products", 0.4, 400, own_model=own)
-    offer = offered(StreamSums(preset), task)
+    estimate = offered(StreamSums(preset), task)
     x = drawn(problem, 400)
-    found = measure(offer, task, x, repetitions=1)
+    found = measure(estimate, task, x, repetitions=1)
     off = found.values - problem.exact(x)
-    assert np.abs(off).max() <= 6 * offer.error
-    assert np.sqrt(np.square(off).mean(axis=0)).max() <= 1.2 * offer.error
+    assert np.abs(off).max() <= 6 * estimate.error
+    assert np.sqrt(np.square(off).mean(axis=0)).max() <= 1.2 * estimate.error
     # What is not random is less than a tenth of what is: the mean over samples.
-    assert np.abs(off.mean(axis=0)).max() <= offer.error * (0.1 + 5 / math.sqrt(len(x)))
+    assert np.abs(off.mean(axis=0)).max() <= estimate.error * (0.1 + 5 / math.sqrt(len(x)))
     # And not far from it: features in the middle of their ranges have all of the variance.
     middle = np.tile((problem.low + problem.high) / 2, (400, 1))
-    found = measure(offer, task, middle, repetitions=1)
+    found = measure(estimate, task, middle, repetitions=1)
     worst = np.sqrt(np.square(found.values - problem.exact(middle)).mean(axis=0)).max()
-    assert 0.2 * offer.error <= worst <= 1.2 * offer.error
+    assert 0.2 * estimate.error <= worst <= 1.2 * estimate.error
 
 
 def test_what_is_added_is_encrypted_where_the_model_is() -> None:
@@ -340,13 +342,13 @@ def test_what_is_added_is_encrypted_where_the_model_is() -> None:
 def test_streams_are_for_who_may_see_summands() -> None:
     for disclose in ("class", "scores"):
         found = StreamSums("pad_1024").consider(Task(linear(3, 1), disclose=disclose))
-        assert not isinstance(found, Offer)
+        assert not isinstance(found, Estimate)
         assert "summand" in found.reason
     others = StreamSums("pad_1024").consider(Task(linear(3, 1), "outsourced", "products", 0.3))
-    assert not isinstance(others, Offer)
+    assert not isinstance(others, Estimate)
     assert "encrypts everything" in others.reason
     tight = StreamSums("bfv_1024").consider(Task(linear(3, 1), disclose="products", max_error=1e-6))
-    assert not isinstance(tight, Offer)
+    assert not isinstance(tight, Estimate)
     assert "root of their length" in tight.reason
 
 
@@ -355,15 +357,18 @@ def test_streams_are_for_who_may_see_summands() -> None:
 
 def test_failures_are_stated_and_filtered() -> None:
     task = Task(linear(3, 2), disclose="products", max_error=0.5, samples=8)
-    for offer in decide(task, calibration=SHIPPED).offers:
-        assert 0 <= offer.failure <= 16 * 2.0**-128
+    for estimate in decide(task, calibration=SHIPPED).estimates:
+        assert 0 <= estimate.failure <= 16 * 2.0**-128
     strict = Task(linear(3, 2), disclose="products", max_error=0.5, samples=8, failure=2.0**-126)
     decision = decide(strict, calibration=SHIPPED)
-    reasons = {refusal.way: refusal.reason for refusal in decision.refusals}
+    reasons = {one.way: one.reason for one in decision.infeasible}
     # 16 scores, and 8 ciphertexts.
     assert "2^-124" in reasons["ring products"]
     assert "2^-125" in reasons["ckks rows"]
-    assert {offer.way for offer in decision.offers} >= {"stream sums bfv", "stream sums pad"}
+    assert {estimate.way for estimate in decision.estimates} >= {
+        "stream sums bfv",
+        "stream sums pad",
+    }
     table = decision.explain()
     assert "fails" in table
     assert "never" in table
@@ -387,20 +392,20 @@ def test_sums_of_streams_count_the_ciphertexts_that_travel(
     wishes: dict[str, Any] = {"disclose": "products", "own_model": encrypted, "samples": samples}
     for preset in ("bfv_1024", "pad_1024"):
         task = Task(problem, setting, max_error=error * features, **wishes)
-        offer = offered(StreamSums(preset), task)
-        up = offer.prepare().encrypt(drawn(problem, samples))
+        estimate = offered(StreamSums(preset), task)
+        up = estimate.prepare().encrypt(drawn(problem, samples))
         sent = EncryptedArray.from_bytes(Params.preset(preset), up[0])
         kernel = f"stream_sums.{preset}.{'encrypted' if encrypted else 'clear'}.{{}}.{{}}"
-        assert offer.work[kernel.format("encrypt", "ciphertexts")] == sent.blocks
-        assert offer.work[kernel.format("encrypt", "numbers")] == sent.size
+        assert estimate.work[kernel.format("encrypt", "ciphertexts")] == sent.blocks
+        assert estimate.work[kernel.format("encrypt", "numbers")] == sent.size
         for stage in ("answer", "decrypt"):
-            assert offer.work[kernel.format(stage, "ciphertexts")] == sent.blocks * outputs
-            assert offer.work[kernel.format(stage, "numbers")] == sent.size * outputs
+            assert estimate.work[kernel.format(stage, "ciphertexts")] == sent.blocks * outputs
+            assert estimate.work[kernel.format(stage, "numbers")] == sent.size * outputs
 
 
 def test_what_cannot_be_repeated_is_refused_before_anything_is_made() -> None:
     task = Task(linear(3, 1), max_error=0.1)
-    offer = offered(RingProducts(), task)
+    estimate = offered(RingProducts(), task)
 
     def prepare() -> Any:
         raise AssertionError("keys were made")
@@ -408,9 +413,9 @@ def test_what_cannot_be_repeated_is_refused_before_anything_is_made() -> None:
     for wrong in (0, 51, 1.5, "three"):
         runs: Any = {"repetitions": wrong}
         with pytest.raises(HescError):
-            measure(replace(offer, prepare=prepare), task, drawn(linear(3, 1), 1), **runs)
+            measure(replace(estimate, prepare=prepare), task, drawn(linear(3, 1), 1), **runs)
         with pytest.raises(HescError):
-            timed(replace(offer, prepare=prepare), drawn(linear(3, 1), 1), **runs)
+            timed(replace(estimate, prepare=prepare), drawn(linear(3, 1), 1), **runs)
 
 
 def test_agreement_stands_in_the_table() -> None:
@@ -419,7 +424,7 @@ def test_agreement_stands_in_the_table() -> None:
     assert "agreement" in decision.explain()
     assert f"{100 * (1 - decision.chosen.error):.4g} %" in decision.explain()
     tight = decide(Task(problem, disclose="class", max_error=2e-3), calibration=SHIPPED)
-    assert all(offer.error <= 2e-3 for offer in tight.offers)
+    assert all(estimate.error <= 2e-3 for estimate in tight.estimates)
 
 
 def test_ways_are_of_one_kind_of_problem_and_say_so() -> None:
@@ -430,21 +435,21 @@ def test_ways_are_of_one_kind_of_problem_and_say_so() -> None:
         "distances": Task(Distances(np.zeros((3, 2), np.uint64)), disclose="distances"),
     }
     for name, task in tasks.items():
-        found = {contender.name: contender.consider(task) for contender in CONTENDERS}
-        assert len(found) == len(CONTENDERS)
-        assert any(isinstance(offer, Offer) for offer in found.values()), name
-        for way, refusal in found.items():
-            if not isinstance(refusal, Offer):
-                assert (refusal.way, bool(refusal.reason)) == (way, True)
+        found = {candidate.name: candidate.consider(task) for candidate in CANDIDATES}
+        assert len(found) == len(CANDIDATES)
+        assert any(isinstance(estimate, Estimate) for estimate in found.values()), name
+        for way, one in found.items():
+            if not isinstance(one, Estimate):
+                assert (one.way, bool(one.reason)) == (way, True)
 
 
 def test_keys_count_in_what_a_server_holds() -> None:
     problem = Classes([[1.0, -2.0]], 0.1, low=-1, high=1)
     task = Task(problem, disclose="class", max_error=0.2, objective="memory")
-    found = {offer.way: offer for offer in decide(task, calibration=SHIPPED).offers}
+    found = {estimate.way: estimate for estimate in decide(task, calibration=SHIPPED).estimates}
     assert found["gates"].memory > 42_000_000
     small = Task(problem, disclose="class", max_error=0.2, memory=30_000_000)
-    reasons = {r.way: r.reason for r in decide(small, calibration=SHIPPED).refusals}
+    reasons = {r.way: r.reason for r in decide(small, calibration=SHIPPED).infeasible}
     assert "would hold" in reasons["gates"]
 
 
@@ -462,15 +467,15 @@ def test_weights_of_zero_are_predicted_as_they_run(zeros: int) -> None:
     weights[:zeros] = 0
     problem = Scores(weights, [1.0, 0.0, -2.0], low=-1, high=1)
     decision = decide(Task(problem, max_error=0.3, samples=3), calibration=SHIPPED)
-    refused = {refusal.way: refusal.reason for refusal in decision.refusals}
+    refused = {one.way: one.reason for one in decision.infeasible}
     if zeros == 3:
         assert "all zero" in refused.pop("ckks rows")
     x = np.random.default_rng(6).uniform(-1, 1, (3, 4))
-    assert {"ckks columns", "bfv columns"} <= {offer.way for offer in decision.offers}
-    for offer in decision.offers:
-        parties = offer.prepare()
+    assert {"ckks columns", "bfv columns"} <= {estimate.way for estimate in decision.estimates}
+    for estimate in decision.estimates:
+        parties = estimate.prepare()
         up = parties.encrypt(x)
         down = parties.answer(up)
-        assert sum(map(len, up)) == pytest.approx(offer.up, rel=0.05), offer.way
-        assert sum(map(len, down)) == pytest.approx(offer.down, rel=0.05), offer.way
-        assert problem.error(parties.decrypt(down), x) < 6 * offer.error + 1e-9, offer.way
+        assert sum(map(len, up)) == pytest.approx(estimate.up, rel=0.05), estimate.way
+        assert sum(map(len, down)) == pytest.approx(estimate.down, rel=0.05), estimate.way
+        assert problem.error(parties.decrypt(down), x) < 6 * estimate.error + 1e-9, estimate.way

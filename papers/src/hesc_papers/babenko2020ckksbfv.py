@@ -46,7 +46,7 @@ _THREADED_FROM: Final = 13
 
 def _row(name: str, log_degree: int, values: Mapping[str, float]) -> dict[str, Any]:
     return {
-        "contender": f"{name}, log N = {log_degree}",
+        "candidate": f"{name}, log N = {log_degree}",
         **{str(n): values[str(n)] for n in LENGTHS},
     }
 
@@ -113,22 +113,22 @@ class OperationTable:
             notes=_notes(self._operation),
         )
 
-    def _calls(self, contender: Ours | Seal) -> Callable[[int], Mapping[str, float]]:
-        calls = {str(n): contender.operation(self._operation, n) for n in LENGTHS}
+    def _calls(self, candidate: Ours | Seal) -> Callable[[int], Mapping[str, float]]:
+        calls = {str(n): candidate.operation(self._operation, n) for n in LENGTHS}
         return lambda _number: timed(calls)
 
     def _measure(
         self, scheme: str, log_degree: int, with_seal: bool, repetitions: int
     ) -> dict[str, dict[str, float]]:
         degree = 1 << log_degree
-        contenders = {
+        candidates = {
             OURS: self._calls(Ours(our_params(scheme, degree))),
             SEALS_PRIMES: self._calls(Ours(seals_params(scheme, degree))),
         }
         if with_seal:
-            contenders[SEAL] = self._calls(Seal(scheme, degree))
-        runs: dict[str, list[Mapping[str, float]]] = {name: [] for name in contenders}
-        for name, run in alternating(contenders, range(repetitions)):
+            candidates[SEAL] = self._calls(Seal(scheme, degree))
+        runs: dict[str, list[Mapping[str, float]]] = {name: [] for name in candidates}
+        for name, run in alternating(candidates, range(repetitions)):
             runs[name].append(run)
         return {name: medians(of_name) for name, of_name in runs.items()}
 
@@ -191,12 +191,12 @@ class RedundancyTable:
         for scheme, log_degree in options.track(sets, "counting"):
             params = our_params(scheme, 1 << log_degree)
             ours = Ours(params)
-            contenders: dict[str, Ours | Seal] = {OURS: ours}
+            candidates: dict[str, Ours | Seal] = {OURS: ours}
             if "seal" in options.peers:
-                contenders[SEAL] = Seal(scheme, 1 << log_degree)
+                candidates[SEAL] = Seal(scheme, 1 << log_degree)
             found = {
-                name: {str(n): self._of(contender.sizes(n), scheme, n) for n in LENGTHS}
-                for name, contender in contenders.items()
+                name: {str(n): self._of(candidate.sizes(n), scheme, n) for n in LENGTHS}
+                for name, candidate in candidates.items()
             }
             rows += [_row(f"{name}: {scheme}", log_degree, of) for name, of in found.items()]
             # As the paper's library holds it: a plaintext is a polynomial modulo all primes.
@@ -242,7 +242,7 @@ class RedundancyTable:
 def _plot(report: Report, path: Path, label: str) -> None:
     from hesc_papers.plots import figure
 
-    names = list(dict.fromkeys(row["contender"].rsplit(", log N", 1)[0] for row in report.rows))
+    names = list(dict.fromkeys(row["candidate"].rsplit(", log N", 1)[0] for row in report.rows))
     colours = {"ckks": "tab:green", "bfv": "tab:blue", "bgv": "tab:orange"}
     styles = {OURS: "-o", SEAL: "--s", "paper": ":^"}
     with figure(path, (8, 5.5)) as axes:
@@ -250,7 +250,7 @@ def _plot(report: Report, path: Path, label: str) -> None:
             # Beside each other: many curves are the same.
             aside = 0.025 * (place - (len(names) - 1) / 2)
             library, _, scheme = name.rpartition(": ")
-            rows = [row for row in report.rows if row["contender"].startswith(f"{name}, log N")]
+            rows = [row for row in report.rows if row["candidate"].startswith(f"{name}, log N")]
             style = styles.get(library, "-.x")
             axes.plot(
                 [degree + aside for degree in LOG_DEGREES[: len(rows)]],

@@ -44,7 +44,7 @@ class Part(NamedTuple):
     """What was measured of one encoding."""
 
     rows: list[dict[str, Any]]
-    """The first column is `contender`."""
+    """The first column is `candidate`."""
     ratios: dict[str, float]
     notes: list[str]
 
@@ -71,7 +71,7 @@ def reproduce(options: Options) -> Report:
 
 
 def rounds(*, quick: bool) -> int:
-    """How often every contender has its turn."""
+    """How often every candidate has its turn."""
     return 3 if quick else 41
 
 

@@ -50,7 +50,7 @@ def measured(options: Options) -> Part:
     cases += [(f"1:{records}", piece, codes) for piece in PIECES]
     for name, piece, some in cases:
         found = _gallery(GalleryPlan(BITS, piece=piece), some, probe, rounds)
-        rows.append({"contender": f"hesc: {name}, gallery encrypted, pieces of {piece}"} | found)
+        rows.append({"candidate": f"hesc: {name}, gallery encrypted, pieces of {piece}"} | found)
         if name != "1:1":
             key = f"gallery.{BITS}.{piece}"
             ratios[f"{key}.ns_per_record"] = found["ns a record"]
@@ -58,7 +58,7 @@ def measured(options: Options) -> Part:
             ratios[f"{key}.bytes_up"] = found["bytes up"]
     ratios[f"gallery.{BITS}.verification_us"] = rows[0]["us"]
     found = _columns(codes, probe, rounds)
-    rows.append({"contender": f"hesc: 1:{records}, gallery in the clear, columns"} | found)
+    rows.append({"candidate": f"hesc: 1:{records}, gallery in the clear, columns"} | found)
     notes = [
         f"codes of {BITS} bits; us from probe to distances, ns a record those of the server alone; "
         "columns compare a clear code to as many probes as a ring has coefficients, of which there "

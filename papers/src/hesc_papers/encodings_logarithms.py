@@ -12,7 +12,7 @@ import hesc
 from hesc import logarithms
 from hesc.logarithms import Factor
 from hesc.logarithms.secret import decrypt_logarithms, encrypt_logarithms
-from hesc.protocols.streams.contenders import Monomial
+from hesc.protocols.streams.staged import Monomial
 from hesc.streams.iris import load_network, load_split
 from hesc_papers.encodings import Part, rounds
 
@@ -34,7 +34,7 @@ LENGTH: Final = 256
 BATCHES: Final = 20
 
 
-class Contender(Protocol):
+class Candidate(Protocol):
     """Who computes, by way of bytes."""
 
     bytes_up: int
@@ -92,13 +92,13 @@ class Streams:
     bytes_up = bytes_down = 0
 
     def __init__(self) -> None:
-        self._contender = Monomial(load_network(), hesc.Params.preset("bfv_1024_fusion"))
+        self._candidate = Monomial(load_network(), hesc.Params.preset("bfv_1024_fusion"))
 
     def run(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Outputs of flowers."""
-        _, values = self._contender.run(features)
-        self.bytes_up = self._contender.bytes_up
-        self.bytes_down = self._contender.bytes_down
+        _, values = self._candidate.run(features)
+        self.bytes_up = self._candidate.bytes_up
+        self.bytes_down = self._candidate.bytes_down
         return values
 
 
@@ -164,42 +164,42 @@ def measured(options: Options) -> Part:
     expected = network.preprocessing.monomials(split.test_features) @ network.coefficients().T
     generator = np.random.default_rng(19)
     values = generator.uniform(-1, 1, (FACTORS, PRODUCTS // 10 if options.quick else PRODUCTS))
-    iris: dict[str, Contender] = {
+    iris: dict[str, Candidate] = {
         "hesc: Iris, logarithms, network encrypted": Iris(source="public"),
         "hesc: Iris, logarithms, network in the clear": Iris(source="clear"),
         "hesc: Iris, streams of 64 bits, network encrypted": Streams(),
     }
-    factors: dict[str, Contender] = {
+    factors: dict[str, Candidate] = {
         f"hesc: {FACTORS} factors, logarithms": Factors(source="secret"),
         f"hesc: {FACTORS} factors, logarithms, public keys": Factors(source="public"),
         f"hesc: {FACTORS} factors, joint streams of {LENGTH} bits": JointStreams(),
     }
     rows, errors = [], {}
-    for name, contender in iris.items():
-        off = [contender.run(split.test_features) - expected for _ in range(BATCHES)]
+    for name, candidate in iris.items():
+        off = [candidate.run(split.test_features) - expected for _ in range(BATCHES)]
         errors[name] = rms(np.concatenate(off))
-        rows.append(row(name, contender, errors[name], split.test_features, expected))
+        rows.append(row(name, candidate, errors[name], split.test_features, expected))
     products = values.prod(axis=0)
-    for name, contender in factors.items():
+    for name, candidate in factors.items():
         # Streams are long: a batch at a time.
         found = [
-            contender.run(np.ascontiguousarray(part))
+            candidate.run(np.ascontiguousarray(part))
             for part in np.array_split(values, BATCHES, axis=1)
         ]
         errors[name] = rms(np.concatenate(found) - products)
-        rows.append(row(name, contender, errors[name], values, products))
+        rows.append(row(name, candidate, errors[name], values, products))
     runs: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
-        name: (contender.run, [flower[None] for flower in split.test_features])
-        for name, contender in iris.items()
+        name: (candidate.run, [flower[None] for flower in split.test_features])
+        for name, candidate in iris.items()
     }
     parts = [
         np.ascontiguousarray(part) for part in np.array_split(values, len(products) // AT_ONCE, 1)
     ]
-    runs |= {name: (contender.run, parts) for name, contender in factors.items()}
+    runs |= {name: (candidate.run, parts) for name, candidate in factors.items()}
     seconds = in_turns(runs, quick=options.quick)
-    for each, contender in zip(rows, [*iris.values(), *factors.values()], strict=True):
-        each["us"] = 1e6 * seconds[each["contender"]]
-        each["bytes up"], each["bytes down"] = contender.bytes_up, contender.bytes_down
+    for each, candidate in zip(rows, [*iris.values(), *factors.values()], strict=True):
+        each["us"] = 1e6 * seconds[each["candidate"]]
+        each["bytes up"], each["bytes down"] = candidate.bytes_up, candidate.bytes_down
     encrypted, clear, streams = iris
     owner, public, joint = factors
     ratios = {
@@ -228,21 +228,21 @@ def rms(errors: NDArray[np.float64]) -> float:
 
 def row(
     name: str,
-    contender: Contender,
+    candidate: Candidate,
     error: float,
     values: NDArray[np.float64],
     expected: NDArray[np.float64],
 ) -> dict[str, Any]:
     """What is known before anything is timed."""
     deviation = float(np.std(expected))
-    each: dict[str, Any] = {"contender": name, "error": error / deviation}
-    if isinstance(contender, Iris | Factors):
-        plan = contender.plan
+    each: dict[str, Any] = {"candidate": name, "error": error / deviation}
+    if isinstance(candidate, Iris | Factors):
+        plan = candidate.plan
         each |= {
             "ring degree": plan.params.ring_degree,
             "bits of q": plan.params.level_bits[-1],
             "bits back": plan.answer_bits,
-            "error stated": contender.law(values) / deviation,
+            "error stated": candidate.law(values) / deviation,
         }
     return each
 
@@ -250,7 +250,7 @@ def row(
 def in_turns(
     runs: dict[str, tuple[Callable[[Any], Any], list[Any]]], *, quick: bool
 ) -> dict[str, float]:
-    """Median seconds, each contender in each round."""
+    """Median seconds, each candidate in each round."""
     times: dict[str, list[float]] = {name: [] for name in runs}
     for number in range(rounds(quick=quick)):
         for name, (run, inputs) in runs.items():

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 STREAM_LENGTH: Final = 64
 # Flowers in a query: all that there are, so that a call's own cost does not count.
 FLOWERS: Final = 150
-CONTENDERS: Final = {
+CANDIDATES: Final = {
     "hesc: iris, streams under pads": "pad_1024",
     "hesc: iris, streams on BFV": "bfv_1024",
     "hesc: iris, streams on BFV, fused": "bfv_1024_fusion",
@@ -60,10 +60,10 @@ class Party:
 
 
 def measured(options: Options) -> Part:
-    """Round trips of 150 flowers and of one, bytes, and errors; all contenders in each round."""
+    """Round trips of 150 flowers and of one, bytes, and errors; all candidates in each round."""
     network, split = load_network(), load_split()
     features = np.resize(split.test_features, (FLOWERS, split.test_features.shape[1]))
-    parties = {name: Party(network, preset) for name, preset in CONTENDERS.items()}
+    parties = {name: Party(network, preset) for name, preset in CANDIDATES.items()}
     times: dict[tuple[str, int], list[float]] = {}
     for _ in range(rounds(quick=options.quick)):
         for name, party in parties.items():
@@ -79,7 +79,7 @@ def measured(options: Options) -> Part:
         up, down = (size / FLOWERS for size in party.sizes)
         rows.append(
             {
-                "contender": name,
+                "candidate": name,
                 "ring degree": party.params.ring_degree,
                 "us": 1e6 * statistics.median(times[name, FLOWERS]),
                 "us alone": 1e6 * statistics.median(times[name, 1]),

@@ -108,7 +108,7 @@ def measured(options: Options) -> Part:
     """Round trips of one sample, bytes, and decisions beside those in the clear."""
     rows: list[dict[str, Any]] = []
     ratios: dict[str, float] = {}
-    contenders: dict[str, Callable[[np.ndarray[Any, Any]], Any]] = {}
+    candidates: dict[str, Callable[[np.ndarray[Any, Any]], Any]] = {}
     models = {"digits": digits(), "logistic30": logistic30()}
     plans = {
         "digits": public_plan(models["digits"]),
@@ -117,30 +117,30 @@ def measured(options: Options) -> Part:
     ours = {name: Ours(models[name], plan) for name, plan in plans.items()}
     for name, party in ours.items():
         up, down = party.plan.sizes()
-        contenders[f"hesc: {name}"] = party.run
+        candidates[f"hesc: {name}"] = party.run
         ratios |= {f"{name}.bytes_up": up, f"{name}.bytes_down": down}
         rows.append(row(f"hesc: {name}", party, up, down))
     for under in UNDER:
         name = _encrypted(under)
         party = Ours(models["digits"], encrypted_plan(models["digits"], under))
         up, down = party.plan.sizes()
-        contenders[name] = party.run
+        candidates[name] = party.run
         ratios |= {f"digits.{under}.bytes_up": up, f"digits.{under}.bytes_down": down}
         rows.append(row(name, party, up, down) | {"model bytes": party.plan.model_size})
     ratios["digits.agreement"] = agreement(options)
     peers = beside(options, models["digits"])
-    contenders |= {name: peer.run for name, peer in peers.items()}
-    seconds = in_turns(contenders, models, quick=options.quick)
+    candidates |= {name: peer.run for name, peer in peers.items()}
+    seconds = in_turns(candidates, models, quick=options.quick)
     hidden = Ours(models["digits"], hidden_plan(models["digits"]))
     rows.append(row("hesc: digits, weights hidden", hidden, *hidden.plan.sizes()))
-    seconds[rows[-1]["contender"]] = hidden_seconds(hidden)
+    seconds[rows[-1]["candidate"]] = hidden_seconds(hidden)
     for name, peer in peers.items():
         found = peer.run(models["digits"].samples[:PEERS_SAMPLES])
         off = found - models["digits"].scores(models["digits"].samples[:PEERS_SAMPLES])
         error = float(np.sqrt(np.mean(np.square(off)))) / models["digits"].deviation
-        rows.append({"contender": name, **peer.row(), "error": error})
+        rows.append({"candidate": name, **peer.row(), "error": error})
     for each in rows:
-        each["us"] = 1e6 * seconds[each["contender"]]
+        each["us"] = 1e6 * seconds[each["candidate"]]
     for name in ours:
         ratios[f"{name}.round_trip_us"] = 1e6 * seconds[f"hesc: {name}"]
     for under in UNDER:
@@ -174,7 +174,7 @@ def row(name: str, party: Ours, up: int, down: int) -> dict[str, Any]:
     errors = party.run(samples) - model.scores(samples)
     party.restart()
     return {
-        "contender": name,
+        "candidate": name,
         "ring degree": plan.params.ring_degree,
         "bits of q": plan.params.level_bits[-1],
         "bits back": plan.answer_bits,
@@ -220,15 +220,15 @@ def beside(options: Options, model: LinearModel) -> dict[str, Any]:
 
 
 def in_turns(
-    contenders: dict[str, Callable[[np.ndarray[Any, Any]], Any]],
+    candidates: dict[str, Callable[[np.ndarray[Any, Any]], Any]],
     models: dict[str, LinearModel],
     *,
     quick: bool,
 ) -> dict[str, float]:
-    """Median seconds of one sample, each contender in each round."""
-    times: dict[str, list[float]] = {name: [] for name in contenders}
+    """Median seconds of one sample, each candidate in each round."""
+    times: dict[str, list[float]] = {name: [] for name in candidates}
     for number in range(rounds(quick=quick)):
-        for name, run in contenders.items():
+        for name, run in candidates.items():
             samples = models[name.rsplit(" ", 1)[-1]].samples
             run(samples[:1])
             for turn in range(1 if name.startswith("TenSEAL") else 25):

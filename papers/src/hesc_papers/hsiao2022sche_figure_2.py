@@ -10,7 +10,7 @@ import numpy as np
 
 from hesc import _native, gates
 from hesc.streams.encoding import Encoder
-from hesc_papers.gate_contenders import (
+from hesc_papers.gate_ways import (
     AND_COMPILED,
     AND_STREAMS,
     BINARY,
@@ -33,7 +33,7 @@ IDENTIFIER: Final = "hsiao2022sche:figure-2"
 TITLE: Final = "Time against RMSE of a product on encrypted bits"
 
 PRECISIONS: Final = tuple(range(2, 11))
-CONTENDERS: Final = (
+CANDIDATES: Final = (
     BINARY,
     BINARY_COMPILED,
     AND_STREAMS,
@@ -142,11 +142,11 @@ def reproduce(options: Options) -> Report:
     a, b = rng.random((2, 500))
     rows: list[dict[str, Any]] = []
     seconds: dict[tuple[str, int], float] = {}
-    cases = [(bits, contender) for bits in precisions for contender in CONTENDERS]
+    cases = [(bits, candidate) for bits in precisions for candidate in CANDIDATES]
     errors = {bits: stream_errors(bits, seeds, a, b) for bits in precisions}
     rounded = {bits: binary_error(bits, a, b) for bits in precisions}
-    for bits, contender in options.track(cases, "figure 2"):
-        program = None if contender == XOR_PACKED else bench.program(contender, bits)
+    for bits, candidate in options.track(cases, "figure 2"):
+        program = None if candidate == XOR_PACKED else bench.program(candidate, bits)
         count = 0 if program is None else program.bootstraps
         measured = count <= most
         wrong = None
@@ -155,25 +155,25 @@ def reproduce(options: Options) -> Report:
             runs = 1 if count else 20
             times, wrong = [], 0
             for _ in range(runs):
-                x, y = operands(contender, bits, 1, rng)
-                timing = bench.run(contender, program, x, y)
+                x, y = operands(candidate, bits, 1, rng)
+                timing = bench.run(candidate, program, x, y)
                 times.append(timing.seconds)
-                wrong += bench.check(contender, x, y, timing)
-            seconds[contender, bits] = statistics.median(times)
+                wrong += bench.check(candidate, x, y, timing)
+            seconds[candidate, bits] = statistics.median(times)
         else:
-            seconds[contender, bits] = count * gate
+            seconds[candidate, bits] = count * gate
         own = errors[bits]
-        error = own[STREAM_ERRORS[contender]] if contender in STREAM_ERRORS else rounded[bits]
+        error = own[STREAM_ERRORS[candidate]] if candidate in STREAM_ERRORS else rounded[bits]
         rows.append(
             {
-                "contender": contender,
+                "candidate": candidate,
                 "bits": bits,
                 "bootstraps": count,
-                "seconds": seconds[contender, bits],
+                "seconds": seconds[candidate, bits],
                 "from": "measured" if measured else "gate time",
                 "wrong": wrong,
                 "RMSE": error,
-                "ideal": own["ideal"] if "streams" in contender else None,
+                "ideal": own["ideal"] if "streams" in candidate else None,
             }
         )
     enough = {
@@ -242,20 +242,20 @@ def plot(report: Report, path: Path) -> None:
 
     colours = dict(
         zip(
-            CONTENDERS,
+            CANDIDATES,
             ("black", "tab:gray", "tab:red", "tab:orange", "tab:blue", "tab:green"),
             strict=True,
         )
     )
     with figure(path, (10, 6)) as axes:
-        for contender in CONTENDERS:
-            points = [row for row in report.rows if row["contender"] == contender]
+        for candidate in CANDIDATES:
+            points = [row for row in report.rows if row["candidate"] == candidate]
             x, y = ([row[key] for row in points] for key in ("RMSE", "seconds"))
-            axes.plot(x, y, marker="o", color=colours[contender], label=contender)
+            axes.plot(x, y, marker="o", color=colours[candidate], label=candidate)
             for row in points:
                 if row["from"] != "measured":
                     axes.plot(
-                        row["RMSE"], row["seconds"], "o", mfc="white", color=colours[contender]
+                        row["RMSE"], row["seconds"], "o", mfc="white", color=colours[candidate]
                     )
                 axes.annotate(
                     str(row["bits"]),
@@ -263,9 +263,9 @@ def plot(report: Report, path: Path) -> None:
                     xytext=(6, 5),
                     textcoords="offset points",
                     fontsize=8,
-                    color=colours[contender],
+                    color=colours[candidate],
                 )
-            if contender == AND_STREAMS:
+            if candidate == AND_STREAMS:
                 ideal = [row["ideal"] for row in points]
                 axes.plot(ideal, y, color="lightgray", marker=".", label="AND streams, ideal")
         axes.set_xscale("log")

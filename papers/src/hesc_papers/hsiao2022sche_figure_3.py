@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc_papers.gate_contenders import (
+from hesc_papers.gate_ways import (
     AND_STREAMS,
     BINARY,
     BINARY_COMPILED,
@@ -55,16 +55,16 @@ def speedup(bits: int, products: int, threads: int, depth: int) -> float:
 
 
 def measure(bench: Bench, bits: int, products: int, seed: int) -> dict[str, float]:
-    """Seconds of each contender for so many products at once."""
+    """Seconds of each candidate for so many products at once."""
     rng = np.random.default_rng(seed)
     found = {}
-    for contender in (BINARY, BINARY_COMPILED, AND_STREAMS, XOR_STREAMS, XOR_PACKED):
-        program = None if contender == XOR_PACKED else bench.program(contender, bits)
-        a, b = operands(contender, bits, products, rng)
-        timing = bench.run(contender, program, a, b)
-        if bench.check(contender, a, b, timing):
-            raise AssertionError(f"{contender} of {bits} bits is wrong")
-        found[contender] = timing.seconds
+    for candidate in (BINARY, BINARY_COMPILED, AND_STREAMS, XOR_STREAMS, XOR_PACKED):
+        program = None if candidate == XOR_PACKED else bench.program(candidate, bits)
+        a, b = operands(candidate, bits, products, rng)
+        timing = bench.run(candidate, program, a, b)
+        if bench.check(candidate, a, b, timing):
+            raise AssertionError(f"{candidate} of {bits} bits is wrong")
+        found[candidate] = timing.seconds
     return found
 
 
@@ -72,7 +72,7 @@ class Measurements(OtherProcess):
     """Measures on all threads: this process may have chosen a single one."""
 
     def run(self, bits: int, products: int) -> dict[str, float]:
-        """Seconds by contender, and the layers of the array multiplier."""
+        """Seconds by candidate, and the layers of the array multiplier."""
         found: dict[str, float] = json.loads(self.ask(f"{bits} {products}"))
         return found
 

@@ -24,7 +24,7 @@ def reproduce(options: Options) -> Report:
     """Measures every degree."""
     rows = measure((2, 6, 10) if options.quick else range(2, 11), options, "figure 8")
     rows += [
-        {"contender": f"paper: {name}", "degree": 10, "Total": total}
+        {"candidate": f"paper: {name}", "degree": 10, "Total": total}
         for name, total in PAPER.items()
     ]
     return Report(
@@ -46,12 +46,12 @@ def plot(report: Report, path: Path) -> None:
     """Total times on a logarithmic axis."""
     from hesc_papers.plots import figure
 
-    names = list(dict.fromkeys(row["contender"] for row in report.rows))
+    names = list(dict.fromkeys(row["candidate"] for row in report.rows))
     with figure(path, (9, 6)) as axes:
         for name in names:
             if name in HIDDEN:
                 continue
-            points = [row for row in report.rows if row["contender"] == name]
+            points = [row for row in report.rows if row["candidate"] == name]
             x, y = ([row[key] for row in points] for key in ("degree", "Total"))
             if name.startswith("paper"):
                 axes.plot(x, y, marker="*", linestyle="", markersize=12, label=name)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc.params import Params
-from hesc.protocols.streams.contenders import Monomial
+from hesc.protocols.streams.staged import Monomial
 from hesc.secret import Decryptor, keygen
 from hesc.streams.encryptor import Encryptor
 from hesc.streams.iris import load_network, load_split

@@ -81,7 +81,7 @@ SEAL_SETS: Final = {
 }
 
 
-class _Contender(Protocol):
+class _Candidate(Protocol):
     """Operations on a batch of bits, each timed on its own."""
 
     def run(self, number: int) -> Mapping[str, float]:
@@ -228,25 +228,25 @@ class _Seal:
 
 def reproduce(options: Options) -> Report:
     """Measures every scheme in turn."""
-    contenders: dict[str, _Contender] = {
+    candidates: dict[str, _Candidate] = {
         f"hesc: {name}": _Hesc(ours) for name, ours in OURS.items()
     }
     if "seal" in options.peers:
-        contenders |= {f"gmpy2: {name}": _Gmp(name) for name in PEER_BITS}
-        contenders |= {f"SEAL: {name}": _Seal(of) for name, of in SEAL_SETS.items()}
+        candidates |= {f"gmpy2: {name}": _Gmp(name) for name in PEER_BITS}
+        candidates |= {f"SEAL: {name}": _Seal(of) for name, of in SEAL_SETS.items()}
     repetitions = 3 if options.quick else 15
-    runs: dict[str, list[Mapping[str, float]]] = {name: [] for name in contenders}
+    runs: dict[str, list[Mapping[str, float]]] = {name: [] for name in candidates}
     rounds = options.track(range(repetitions), "measuring")
-    work = {name: contender.run for name, contender in contenders.items()}
+    work = {name: candidate.run for name, candidate in candidates.items()}
     for name, stages in alternating(work, rounds):
         runs[name].append(stages)
     times = {name: medians(of_name) for name, of_name in runs.items()}
     rows: list[dict[str, Any]] = [
-        {"contender": name, **{stage: stages.get(stage) for stage in STAGES}}
+        {"candidate": name, **{stage: stages.get(stage) for stage in STAGES}}
         for name, stages in times.items()
     ]
     rows += [
-        {"contender": f"paper: {name}", **dict(zip(STAGES, row, strict=True))}
+        {"candidate": f"paper: {name}", **dict(zip(STAGES, row, strict=True))}
         for name, row in PAPER.items()
     ]
     return Report(
@@ -302,7 +302,7 @@ def plot(report: Report, path: Path) -> None:
             values = [row.get(stage) or np.nan for row in rows]
             bars = axes.barh(places, values, height=0.24, label=stage)
             axes.bar_label(bars, [f" {value:.3g}" for value in values], fontsize=7)
-        axes.set_yticks(range(len(rows)), [row["contender"] for row in rows])
+        axes.set_yticks(range(len(rows)), [row["candidate"] for row in rows])
         axes.set_xscale("log")
         axes.set_xlim(right=axes.get_xlim()[1] * 4)
         axes.set_xlabel("microseconds for each bit of a stream")

@@ -54,7 +54,7 @@ def reproduce(options: Options) -> Report:
     ratios["f.evaluate_vs_memory"] = evaluation_over_memory(options.quick)
     rows += [
         {
-            "contender": f"paper: {name}",
+            "candidate": f"paper: {name}",
             "degree": degree,
             **dict(zip((*STAGES, "Total"), row, strict=True)),
         }
@@ -106,8 +106,8 @@ def reproduce(options: Options) -> Report:
 def _ratios(rows: list[dict[str, Any]], name: str, degree: int) -> dict[str, float]:
     """SEAL over hesc, the same algorithm; and CKKS over hesc's streams."""
 
-    def of(contender: str) -> float:
-        return total(rows, contender, degree)
+    def of(candidate: str) -> float:
+        return total(rows, candidate, degree)
 
     pairs = [
         f"HESC w/ {way}" for way in (f"BFV, {SLOTS}", f"BFV, {COEFFICIENTS}", f"CKKS, {SLOTS}")

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc._support.stages import Contender, medians
+from hesc._support.stages import Staged, medians
 from hesc.params import Params
-from hesc.protocols.streams.contenders import Layered, Monomial
+from hesc.protocols.streams.staged import Layered, Monomial
 from hesc.streams.iris import load_network, load_split
 from hesc_papers.leveled_network import LeveledNetwork
 from hesc_papers.report import Report, alternating
@@ -40,7 +40,7 @@ BEST: Final = "bfv_1024_fusion"
 SEEDS: Final = 100
 
 
-# The contenders of the ratios, by the names of their rows.
+# The candidates of the ratios, by the names of their rows.
 PAPER_LAYOUT: Final = "HESC with BFV, paper's layout"
 BEST_MODE, BEST_PUBLIC = "best mode, L=64", "best mode, L=64, public key"
 SINGLE: Final = "SEAL: our single product in CKKS, N=2048"
@@ -50,7 +50,7 @@ LEVELED: Final = {
 }
 
 
-def _ours(network: SquareNetwork) -> dict[str, Contender]:
+def _ours(network: SquareNetwork) -> dict[str, Staged]:
     best = Params.preset(BEST)
     return {
         f"hesc: {PAPER_LAYOUT}": Layered(network, Params.preset(BFV)),
@@ -64,7 +64,7 @@ def _ours(network: SquareNetwork) -> dict[str, Contender]:
     }
 
 
-def _theirs(network: SquareNetwork) -> dict[str, Contender]:
+def _theirs(network: SquareNetwork) -> dict[str, Staged]:
     from hesc_papers.seal_peer.layered import LayeredPeer
     from hesc_papers.seal_peer.leveled import LeveledBfv, LeveledCkks, TunedCkks
     from hesc_papers.seal_peer.monomial import MonomialCkks, MonomialStreams
@@ -107,22 +107,22 @@ def accuracy(
 
 
 def reproduce(options: Options) -> Report:
-    """Measures all contenders, one inference of each in turn."""
+    """Measures all candidates, one inference of each in turn."""
     network, split = load_network(), load_split()
     features, classes = split.test_features, split.test_classes
-    contenders = _ours(network)
+    candidates = _ours(network)
     if "seal" in options.peers:
-        contenders |= _theirs(network)
+        candidates |= _theirs(network)
     repetitions = 5 if options.quick else 30
-    runs: dict[str, list[Mapping[str, float]]] = {name: [] for name in contenders}
-    right: dict[str, list[bool]] = {name: [] for name in contenders}
-    errors: dict[str, list[NDArray[np.float64]]] = {name: [] for name in contenders}
+    runs: dict[str, list[Mapping[str, float]]] = {name: [] for name in candidates}
+    right: dict[str, list[bool]] = {name: [] for name in candidates}
+    errors: dict[str, list[NDArray[np.float64]]] = {name: [] for name in candidates}
 
     def one(name: str) -> Callable[[int], Mapping[str, float]]:
         def run(number: int) -> Mapping[str, float]:
             flower = number % len(features)
             sample = features[flower : flower + 1]
-            stages, outputs = contenders[name].run(sample)
+            stages, outputs = candidates[name].run(sample)
             outputs = np.asarray(outputs).reshape(1, -1)
             right[name].append(bool(outputs.argmax() == classes[flower]))
             errors[name].append(outputs - network.values(sample))
@@ -131,7 +131,7 @@ def reproduce(options: Options) -> Report:
         return run
 
     rounds = options.track(range(repetitions), "measuring")
-    for name, stages in alternating({name: one(name) for name in contenders}, rounds):
+    for name, stages in alternating({name: one(name) for name in candidates}, rounds):
         runs[name].append(stages)
     times = {name: medians(of_name) for name, of_name in runs.items()}
 
@@ -140,18 +140,18 @@ def reproduce(options: Options) -> Report:
         fused = stages.get("Fusion", 0.0) + stages.get("Separation", 0.0)
         rows.append(
             {
-                "contender": name,
+                "candidate": name,
                 **{stage: stages.get(stage) for stage in STAGES},
                 "Fusion+Sep.": fused or None,
                 "Total": stages["Total"],
                 "right": float(np.mean(right[name])),
                 "RMSE": float(np.sqrt(np.mean(np.square(errors[name])))),
-                "bytes up": contenders[name].bytes_up,
-                "bytes down": contenders[name].bytes_down,
+                "bytes up": candidates[name].bytes_up,
+                "bytes down": candidates[name].bytes_down,
             }
         )
     rows += [
-        {"contender": f"paper: {name}", **dict(zip((*STAGES, "Total"), row, strict=True))}
+        {"candidate": f"paper: {name}", **dict(zip((*STAGES, "Total"), row, strict=True))}
         for name, row in PAPER.items()
     ]
     report = Report(
@@ -198,7 +198,7 @@ def reproduce(options: Options) -> Report:
 
 def _ratios(rows: list[dict[str, Any]]) -> dict[str, float]:
     """SEAL over hesc, against the strongest row that SEAL has for the task."""
-    by_name = {row["contender"]: row for row in rows}
+    by_name = {row["candidate"]: row for row in rows}
     ours, theirs = by_name[f"hesc: {PAPER_LAYOUT}"], by_name[f"SEAL: {PAPER_LAYOUT}"]
     best = by_name[f"hesc: {BEST_MODE}"]
     one_product = [by_name[f"SEAL: {BEST_MODE}"], by_name[SINGLE]]
@@ -239,7 +239,7 @@ def _add_batches(
 
     batched, single = BatchedCkks(network), MonomialCkks(network)
     ours = Monomial(network, Params.preset(BEST))
-    sizes: dict[str, tuple[Contender, int]] = {
+    sizes: dict[str, tuple[Staged, int]] = {
         "SEAL: leveled CKKS, a batch of 4096": (batched, batched.samples),
         "SEAL: our single product in CKKS, a batch of 22": (single, single.samples),
         "hesc: best mode, a batch of 64": (ours, 64),
@@ -249,11 +249,11 @@ def _add_batches(
     errors: dict[str, float] = {}
 
     def one(name: str) -> Callable[[int], Mapping[str, float]]:
-        contender, samples = sizes[name]
+        candidate, samples = sizes[name]
         sample = np.resize(features, (samples, features.shape[1]))
 
         def run(_: int) -> Mapping[str, float]:
-            stages, outputs = contender.run(sample)
+            stages, outputs = candidate.run(sample)
             errors[name] = float(np.sqrt(np.mean((outputs - network.values(sample)) ** 2)))
             return {stage: time / samples for stage, time in stages.items()}
 
@@ -262,21 +262,21 @@ def _add_batches(
     rounds = options.track(range(repetitions), "measuring batches")
     for name, stages in alternating({name: one(name) for name in sizes}, rounds):
         runs[name].append(stages)
-    for name, (contender, samples) in sizes.items():
+    for name, (candidate, samples) in sizes.items():
         stages = medians(runs[name])
         fused = stages.get("Separation")
         report.rows.append(
             {
-                "contender": f"{name}, per inference",
+                "candidate": f"{name}, per inference",
                 **{stage: stages.get(stage) for stage in STAGES},
                 "Fusion+Sep.": fused,
                 "Total": stages["Total"],
                 "RMSE": errors[name],
-                "bytes up": round(contender.bytes_up / samples),
-                "bytes down": round(contender.bytes_down / samples),
+                "bytes up": round(candidate.bytes_up / samples),
+                "bytes down": round(candidate.bytes_down / samples),
             }
         )
-    totals = {row["contender"]: row["Total"] for row in report.rows}
+    totals = {row["candidate"]: row["Total"] for row in report.rows}
     winner = min(totals, key=lambda name: totals[name])
     report.notes.append(f"least time per inference: {winner} ({totals[winner] * 1e3:.1f} us)")
 

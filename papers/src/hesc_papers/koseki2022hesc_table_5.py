@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc._native import FusionError
-from hesc._support.stages import Contender, medians
+from hesc._support.stages import Staged, medians
 from hesc.params import Params
-from hesc.protocols.streams.contenders import Layered
+from hesc.protocols.streams.staged import Layered
 from hesc.streams.iris import load_network, load_split
 from hesc_papers.report import Report, alternating
 
@@ -36,9 +36,9 @@ DIGITS: Final = 5
 
 def wrapping_share(network: SquareNetwork) -> str:
     """What hesc says to the paper's six digits in base 6 at t = 12289."""
-    contender = Layered(network, Params.preset(SET), digits=DIGITS + 1, base=BASE)
+    candidate = Layered(network, Params.preset(SET), digits=DIGITS + 1, base=BASE)
     try:
-        contender.run(load_split().test_features[:1])
+        candidate.run(load_split().test_features[:1])
     except FusionError as error:
         return str(error)
     raise AssertionError("six digits in base 6 need 46655 < t; this must be refused")
@@ -48,14 +48,14 @@ def reproduce(options: Options) -> Report:
     """Measures fused and unfused inference in turn."""
     network, split = load_network(), load_split()
     params = Params.preset(SET)
-    contenders: dict[str, Contender] = {
+    candidates: dict[str, Staged] = {
         "hesc: without": Layered(network, params),
         f"hesc: fused, base {BASE}, {DIGITS} digits": Layered(
             network, params, digits=DIGITS, base=BASE
         ),
     }
     ckks = Params.preset(CKKS_SET)
-    contenders |= {
+    candidates |= {
         "hesc: CKKS, without": Layered(network, ckks),
         f"hesc: CKKS, fused, base {BASE}, {DIGITS} digits": Layered(
             network, ckks, digits=DIGITS, base=BASE
@@ -65,7 +65,7 @@ def reproduce(options: Options) -> Report:
         from hesc_papers.seal_peer.layered import LayeredPeer
 
         for name, digits in (("without", 1), (f"fused, base {BASE}, {DIGITS} digits", DIGITS)):
-            contenders[f"SEAL: {name}"] = LayeredPeer(
+            candidates[f"SEAL: {name}"] = LayeredPeer(
                 network,
                 "bfv",
                 params.ring_degree or 0,
@@ -75,35 +75,35 @@ def reproduce(options: Options) -> Report:
                 digits=digits,
             )
     repetitions = 3 if options.quick else 15
-    errors: dict[str, list[Any]] = {name: [] for name in contenders}
+    errors: dict[str, list[Any]] = {name: [] for name in candidates}
 
     def one(name: str) -> Callable[[int], Mapping[str, float]]:
         def run(number: int) -> Mapping[str, float]:
             flower = number % len(split.test_features)
             sample = split.test_features[flower : flower + 1]
-            stages, outputs = contenders[name].run(sample)
+            stages, outputs = candidates[name].run(sample)
             errors[name].append(np.ravel(outputs) - network.values(sample)[0])
             return stages
 
         return run
 
-    runs: dict[str, list[Mapping[str, float]]] = {name: [] for name in contenders}
+    runs: dict[str, list[Mapping[str, float]]] = {name: [] for name in candidates}
     rounds = options.track(range(repetitions), "measuring")
-    for name, stages in alternating({name: one(name) for name in contenders}, rounds):
+    for name, stages in alternating({name: one(name) for name in candidates}, rounds):
         runs[name].append(stages)
     times = {name: medians(of_name) for name, of_name in runs.items()}
     rows: list[dict[str, Any]] = [
         {
-            "contender": name,
+            "candidate": name,
             **{stage: stages.get(stage) for stage in STAGES},
             "Total": stages["Total"],
             "RMSE": float(np.sqrt(np.mean(np.square(errors[name])))),
-            "bytes down": contenders[name].bytes_down,
+            "bytes down": candidates[name].bytes_down,
         }
         for name, stages in times.items()
     ]
     rows += [
-        {"contender": name, **dict(zip((*STAGES, "Total"), row, strict=True))}
+        {"candidate": name, **dict(zip((*STAGES, "Total"), row, strict=True))}
         for name, row in PAPER.items()
     ]
     plain, fused = list(times)[:2]

@@ -1,4 +1,4 @@
-"""The Iris network by products of ciphertexts, in the form of the other contenders."""
+"""The Iris network by products of ciphertexts, in the form of the other candidates."""
 
 from __future__ import annotations
 

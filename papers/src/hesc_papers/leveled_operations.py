@@ -46,7 +46,7 @@ def vector(scheme: str, length: int) -> Any:
     return np.arange(length, dtype=np.int64) % 1000
 
 
-class Contender(Protocol):
+class Library(Protocol):
     """A library with keys and ciphertexts of each length."""
 
     def operation(self, name: str, length: int) -> Callable[[], Any]:

@@ -76,9 +76,9 @@ def _reproduced(options: Options) -> Report:
             f"asked: {', '.join(f'{name} {value}' for name, value in TARGETS.items())}",
             "violations are of errors, beside what a way states and what is allowed; what is shown "
             "to whom is refused by one function before anything runs",
-            "predicted_within_20: at the processor's speed beside each run, by a yardstick timed "
-            "there and while it was calibrated; as_calibrated: without that",
-            f"offers predicted to take more than {5 * MOST_SECONDS:.0f} s are not run",
+            "predicted_within_20: at the processor's speed beside each run, by a reference kernel "
+            "timed there and while it was calibrated; as_calibrated: without that",
+            f"estimates predicted to take more than {5 * MOST_SECONDS:.0f} s are not run",
             "errors of classes are shares of samples whose class differs",
             f"{time.perf_counter() - begin:.0f} s in all, one thread",
         ],
@@ -112,12 +112,12 @@ def _by_way(
 def _run(name: str, calibration: Calibration) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     task, x = made(name)
     decision = decide(task, calibration=calibration)
-    if not decision.offers:
+    if not decision.estimates:
         return [], []
     decision.measure(x, repetitions=REPETITIONS, most=MOST_SECONDS)
     rows: list[dict[str, Any]] = []
-    for offer in decision.offers:
-        found = decision.measured.get(offer.way)
+    for estimate in decision.estimates:
+        found = decision.measured.get(estimate.way)
         if found is None:
             continue
         cost = objective(task, found.seconds, found)
@@ -125,23 +125,23 @@ def _run(name: str, calibration: Calibration) -> tuple[list[dict[str, Any]], lis
         rows.append(
             {
                 "task": name,
-                "way": offer.way,
-                "parameters": offer.parameters,
-                "predicted": offer.seconds(calibration.times),
-                "expected": decision.expected(offer),
+                "way": estimate.way,
+                "parameters": estimate.parameters,
+                "predicted": estimate.seconds(calibration.times),
+                "expected": decision.expected(estimate),
                 "seconds": found.seconds,
-                "yardstick": found.yardstick,
-                "predicted_cost": decision.cost(offer),
+                "reference": found.reference,
+                "predicted_cost": decision.cost(estimate),
                 "cost": cost,
                 "up": found.up,
                 "down": found.down,
                 "bytes_as_predicted": (found.up, found.down, found.held)
-                == (offer.up, offer.down, offer.held),
+                == (estimate.up, estimate.down, estimate.held),
                 "error": found.error,
-                "stated": offer.error,
+                "stated": estimate.error,
                 "allowed": task.max_error,
                 # Exact ways have to be exact.
-                "violation": _violates(found.error, min(offer.error, task.max_error), task),
+                "violation": _violates(found.error, min(estimate.error, task.max_error), task),
             }
         )
     if not rows:
@@ -155,9 +155,11 @@ def _run(name: str, calibration: Calibration) -> tuple[list[dict[str, Any]], lis
             "chosen": decision.chosen.way,
             "best": best["way"],
             "regret": _regret(mine, best),
-            "timed": len(decision.offers) > 1 and task.objective in {"latency", "throughput"},
+            "timed": len(decision.estimates) > 1 and task.objective in {"latency", "throughput"},
             "not_run": [
-                offer.way for offer in decision.offers if offer.way not in decision.measured
+                estimate.way
+                for estimate in decision.estimates
+                if estimate.way not in decision.measured
             ],
             "features": task.problem.features,
             "samples": task.samples,
@@ -165,7 +167,7 @@ def _run(name: str, calibration: Calibration) -> tuple[list[dict[str, Any]], lis
             "setting": task.setting,
             "objective": task.objective,
             "ways": len(rows),
-            "refused": {refusal.way: refusal.reason for refusal in decision.refusals},
+            "refused": {one.way: one.reason for one in decision.infeasible},
         }
     ], rows
 
@@ -217,7 +219,7 @@ def _ratios(
         f"tasks where times decide{suffix}": float(len(timed)),
         f"regret.timed.median{suffix}": float(np.median(timed)) if timed else 1.0,
         f"regret.timed.p95{suffix}": float(np.quantile(timed, 0.95)) if timed else 1.0,
-        f"offers not run{suffix}": float(sum(len(task["not_run"]) for task in some)),
+        f"estimates not run{suffix}": float(sum(len(task["not_run"]) for task in some)),
         f"violations{suffix}": float(sum(row["violation"] for row in mine)),
         f"predicted_within_20{suffix}": float(np.mean(near)),
         f"predicted_within_20.as_calibrated{suffix}": float(np.mean(as_calibrated)),

@@ -32,10 +32,10 @@ def stage_bars(report: Report, stages: Sequence[str], path: Path) -> None:
     with figure(path, (11, 0.42 * len(rows) + 1.4)) as axes:
         totals = [row["Total"] for row in rows]
         colours = [
-            {"hesc": "tab:green", "SEAL": "tab:blue"}.get(row["contender"][:4], "tab:gray")
+            {"hesc": "tab:green", "SEAL": "tab:blue"}.get(row["candidate"][:4], "tab:gray")
             for row in rows
         ]
-        bars = axes.barh([row["contender"] for row in rows], totals, color=colours)
+        bars = axes.barh([row["candidate"] for row in rows], totals, color=colours)
         labels = []
         for row in rows:
             largest = max(stages, key=lambda stage: row.get(stage) or 0.0)

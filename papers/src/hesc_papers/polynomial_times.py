@@ -54,12 +54,12 @@ SEAL_SCALE: Final = 2.0**38
 STREAM_LENGTH: Final = 2048
 SHORT_LENGTH: Final = 256
 PAPER_SETS: Final = {"BFV": BFV_PAPER, "CKKS": CKKS_PAPER}
-# How the contenders with the paper's parameters pack.
+# How the candidates with the paper's parameters pack.
 SLOTS, COEFFICIENTS = "paper's set, slots", "paper's set, coefficients"
 JOINT: Final = f"joint, L={SHORT_LENGTH}"
 
 
-class PolynomialContender(Protocol):
+class PolynomialCandidate(Protocol):
     """Evaluates the all-one polynomial of its degree."""
 
     def run(self, x: float) -> tuple[dict[str, float], float]:
@@ -136,8 +136,8 @@ class Leveled:
         return clock.milliseconds, float(value) / p**n
 
 
-def ours(degree: int) -> dict[str, PolynomialContender]:
-    """hesc's contenders of a degree, by name."""
+def ours(degree: int) -> dict[str, PolynomialCandidate]:
+    """hesc's candidates of a degree, by name."""
     paper = {
         f"hesc: HESC w/ {scheme}, {packing}": Streams(params, degree, encrypt_constant=True)
         for scheme, name in PAPER_SETS.items()
@@ -154,8 +154,8 @@ def ours(degree: int) -> dict[str, PolynomialContender]:
     }
 
 
-def theirs(degree: int) -> dict[str, PolynomialContender]:
-    """SEAL's contenders: each way that hesc has and SEAL can go, and exact arithmetic."""
+def theirs(degree: int) -> dict[str, PolynomialCandidate]:
+    """SEAL's candidates: each way that hesc has and SEAL can go, and exact arithmetic."""
     from hesc_papers.seal_peer.polynomial import (
         IntegerPolynomial,
         LeveledPolynomial,
@@ -213,21 +213,21 @@ def theirs(degree: int) -> dict[str, PolynomialContender]:
     }
 
 
-def contenders(degree: int, *, peer: bool) -> dict[str, PolynomialContender]:
+def candidates(degree: int, *, peer: bool) -> dict[str, PolynomialCandidate]:
     """All of a degree, by name; SEAL's if asked for."""
     return ours(degree) | (theirs(degree) if peer else {})
 
 
 class Measured:
-    """Times and errors of each contender, by its name."""
+    """Times and errors of each candidate, by its name."""
 
-    def __init__(self, work: Mapping[str, PolynomialContender]) -> None:
+    def __init__(self, work: Mapping[str, PolynomialCandidate]) -> None:
         self._work = work
         self.runs: dict[str, list[Mapping[str, float]]] = {name: [] for name in work}
         self.errors: dict[str, list[float]] = {name: [] for name in work}
 
     def measure(self, degree: int, rounds: int) -> None:
-        """One value after the other, each contender in its turn."""
+        """One value after the other, each candidate in its turn."""
         values = np.random.default_rng(degree).uniform(-1, 1, 64)
 
         def one(name: str) -> Callable[[int], Mapping[str, float]]:
@@ -243,13 +243,13 @@ class Measured:
             self.runs[name].append(stages)
 
     def rows(self, **columns: Any) -> list[dict[str, Any]]:
-        """A row for each contender: medians of the stages, and the error."""
+        """A row for each candidate: medians of the stages, and the error."""
         rows = []
         for name, runs in self.runs.items():
             times = medians(runs)
             rows.append(
                 {
-                    "contender": name,
+                    "candidate": name,
                     **columns,
                     **{stage: times.get(stage) for stage in STAGES},
                     "Total": times["Total"],
@@ -263,18 +263,18 @@ def measure(degrees: Sequence[int], options: Options, title: str) -> list[dict[s
     """Rows of all degrees."""
     rows = []
     for degree in options.track(degrees, title):
-        measured = Measured(contenders(degree, peer="seal" in options.peers))
+        measured = Measured(candidates(degree, peer="seal" in options.peers))
         measured.measure(degree, 3 if options.quick else 15)
         rows += measured.rows(degree=degree)
     return rows
 
 
-def total(rows: Sequence[Mapping[str, Any]], contender: str, degree: int) -> float:
+def total(rows: Sequence[Mapping[str, Any]], candidate: str, degree: int) -> float:
     """The total of one row."""
     return next(
         float(row["Total"])
         for row in rows
-        if row["contender"] == contender and row["degree"] == degree
+        if row["candidate"] == candidate and row["degree"] == degree
     )
 
 

@@ -1,4 +1,4 @@
-"""Reports: what a study measured, how it is printed and stored, and how contenders take turns."""
+"""Reports: what a study measured, how it is printed and stored, and how candidates take turns."""
 
 from __future__ import annotations
 
@@ -141,15 +141,15 @@ MOST_RUNS = 20
 
 
 def alternating(
-    contenders: Mapping[str, Callable[[int], Mapping[str, float]]], rounds: Iterable[int]
+    candidates: Mapping[str, Callable[[int], Mapping[str, float]]], rounds: Iterable[int]
 ) -> Iterator[tuple[str, Mapping[str, float]]]:
-    """Runs every contender in each round, so that all see the same noise of the machine.
+    """Runs every candidate in each round, so that all see the same noise of the machine.
 
-    A contender's turn is a few runs (up to `TURN` seconds), the first of which only brings its
+    A candidate's turn is a few runs (up to `TURN` seconds), the first of which only brings its
     code and data back into the caches and is not counted.
     """
     for number in rounds:
-        for name, run in contenders.items():
+        for name, run in candidates.items():
             run(number)
             end = time.perf_counter() + TURN
             for turn in range(MOST_RUNS):

@@ -16,7 +16,7 @@ Run = tuple[dict[str, float], "NDArray[np.float64]"]
 """Milliseconds of each stage, and the outputs."""
 
 
-class Contender(Protocol):
+class Staged(Protocol):
     """Something that evaluates the network and counts what it sends."""
 
     bytes_up: int

@@ -46,5 +46,5 @@ def calibrate(
         console.print(Text(f"there is one: {stored}; --again measures anew"), soft_wrap=True)
     write_text(json_file, found.to_json() + "\n")
     # Names of processors may hold brackets, which are no markup.
-    told = f"{found.source}, threads: {found.threads}; contenders and hesc.planner predict by it"
+    told = f"{found.source}, threads: {found.threads}; candidates and hesc.planner predict by it"
     console.print(Text(told), soft_wrap=True)

@@ -18,7 +18,7 @@ from hesc.params import Params
 from hesc.streams.iris import Split, load_network, load_split
 
 if TYPE_CHECKING:
-    from hesc._support.stages import Contender
+    from hesc._support.stages import Staged
 
 _HELP: Final = """Runs on real data, from encryption to answer.
 
@@ -59,7 +59,7 @@ def iris(
     Two ways: the algorithm of the paper koseki2022hesc, and ours.
     """
     # It is client, model owner and server in one; a command that only serves loads no keys.
-    from hesc.protocols.streams.contenders import Layered, Monomial
+    from hesc.protocols.streams.staged import Layered, Monomial
 
     console = Console(stderr=json_file == "-")
     if scheme not in SETS:
@@ -68,7 +68,7 @@ def iris(
     params = Params.preset(SETS[scheme])
     console.print(f"parameters: {params!r}", highlight=False)
     network, split = load_network(), load_split()
-    ways: dict[str, Contender] = {}
+    ways: dict[str, Staged] = {}
     if params.ring_degree is None:
         console.print(
             "the paper's algorithm is left out: "
@@ -143,9 +143,7 @@ def linkage(
     write_text(json_file, document)
 
 
-def _measure(
-    name: str, way: Contender, split: Split, rounds: int, console: Console
-) -> dict[str, Any]:
+def _measure(name: str, way: Staged, split: Split, rounds: int, console: Console) -> dict[str, Any]:
     """Classifies every test flower, one at a time."""
     runs, hits = [], 0
     flowers = list(zip(split.test_features, split.test_classes, strict=True)) * rounds

@@ -11,8 +11,8 @@ from hesc._support.memory import machine_memory
 from hesc.gates.encrypted import Evaluator
 from hesc.integers.arrays import EncryptedIntegers
 from hesc.integers.bootstrapped import BootstrappedIntegers
+from hesc.integers.candidates import ENGINES, Asked, Considered, compare, for_ciphertexts, sets_of
 from hesc.integers.circuits import in_order, publics_of
-from hesc.integers.contenders import ENGINES, Asked, Contender, compare, for_ciphertexts, sets_of
 from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind, kind_of
 from hesc.integers.layouts import PACKED, SLICED, SLOTWISE, PackedIntegers, SlotwiseArray
@@ -36,8 +36,8 @@ class Plan:
         leaves: Sequence[Integers],
         roots: Sequence[Integers],
         single: bool,
-        chosen: tuple[Contender, Way],
-        contenders: list[Contender],
+        chosen: tuple[Considered, Way],
+        candidates: list[Considered],
         asked: Asked,
         sliced: OnSlots | None,
     ) -> None:
@@ -46,7 +46,7 @@ class Plan:
         self._single = single
         self._chosen = chosen
         self._sliced = sliced
-        self.contenders = contenders
+        self.candidates = candidates
         self.count = asked.count
         self._counted = asked.counted or asked.layout is not None
 
@@ -90,8 +90,8 @@ class Plan:
         return {"unpacking": True} if self.upload == PACKED else {}
 
     @property
-    def chosen(self) -> Contender:
-        """The cheapest contender."""
+    def chosen(self) -> Considered:
+        """The cheapest candidate."""
         return self._chosen[0]
 
     @property
@@ -120,12 +120,12 @@ class Plan:
         )
 
     def explain(self) -> str:
-        """A table of all contenders: what each would take, or why it cannot."""
+        """A table of all candidates: what each would take, or why it cannot."""
         lines = [
             f"{'engine':12} {'layout':8} {'parameters':20} {'slots':>6} {'products':>8} "
             f"{'depth':>5} {'block':>9} {'all':>9} {'kB up':>9} {'down':>8}  circuit, or why not"
         ]
-        for row in self.contenders:
+        for row in self.candidates:
             mark = "*" if row == self.chosen else " "
             if row.style is None:
                 figures = f"{'-':>8} {'-':>5} {'-':>9} {'-':>9} {'-':>9} {'-':>8}  {row.reason}"
@@ -296,12 +296,12 @@ def plan(
     forms = (upload or SLICED, answer or SLICED)
     most = machine_memory() if memory is None else whole(memory, "memory", 1)
     asked = Asked(roots, leaves, publics, count, spare, layout, counted, *forms, most)
-    contenders, best, sliced = compare(asked, sets_of(engine, params))
+    candidates, best, sliced = compare(asked, sets_of(engine, params))
     if best is None:
-        reasons = "; ".join(f"{row.params}: {row.reason}" for row in contenders)
-        if layout == SLOTWISE and any(row.params == "any" for row in contenders):
+        reasons = "; ".join(f"{row.params}: {row.reason}" for row in candidates)
+        if layout == SLOTWISE and any(row.params == "any" for row in candidates):
             raise ParameterError(
-                f"this is not computed along slots ({contenders[-1].reason}): there are + - & | ^ "
+                f"this is not computed along slots ({candidates[-1].reason}): there are + - & | ^ "
                 '~, comparisons, minima, maxima and where of one type; take layout="sliced"'
             )
         if layout == SLOTWISE:
@@ -318,7 +318,7 @@ def plan(
             f"no set has room for this: {reasons}. Compute it in parts, decrypting between them, "
             'or take engine="bootstrapped", which has no such limit'
         )
-    return Plan(leaves, roots, single, best, contenders, asked, sliced)
+    return Plan(leaves, roots, single, best, candidates, asked, sliced)
 
 
 def _traced(function: object, leaves: Sequence[Integers]) -> Any:

@@ -69,7 +69,7 @@ class Serving(Deployable):
     ) -> Any:
         """Chooses sizes for a fitted model and says who learns what: print what it returns.
 
-        In a notebook and on a terminal it prints what `contenders` returns, too: the other ways to
+        In a notebook and on a terminal it prints what `candidates` returns, too: the other ways to
         compute the same, and what speaks against each.
 
         Args:
@@ -83,7 +83,7 @@ class Serving(Deployable):
                 `Parties({...})`. Of networks `Network()`, of those on streams `Streams()`, of
                 nearest neighbours `Neighbours()`, by default.
             names: of the features, where the model was fitted without.
-            table: whether to print the table of contenders; None prints it where Python is
+            table: whether to print the table of candidates; None prints it where Python is
                 interactive or standard output is a terminal.
 
         Returns:
@@ -112,9 +112,9 @@ class Serving(Deployable):
         request = PlanRequest(self.estimator_, rows, clear, named, classes, chosen)
         self._backend = kind.make(request)
         if table or (table is None and _somebody_looks()):
-            from hesc.ml import contenders
+            from hesc.ml import compared
 
-            print(contenders.table(self._backend))
+            print(compared.table(self._backend))
         return self._backend.plan
 
     def _named(self, names: Sequence[str]) -> list[str]:
@@ -229,10 +229,10 @@ class Serving(Deployable):
         return found
 
     @usual_floats
-    def contenders(
+    def candidates(
         self, samples: int = 1, *, objective: str = "latency", bandwidth: float = 1e7
     ) -> Decision:
-        """The table of contenders: time, bytes, error and disclosure of every way, and why not.
+        """The table of candidates: time, bytes, error and disclosure of every way, and why not.
 
         Print it; `measure(x)` of what it returns runs all of them, on features as they are
         encrypted. What is served is what was planned, whichever is cheapest.
@@ -247,10 +247,10 @@ class Serving(Deployable):
                 it is no plan of linear scores.
 
         """
-        from hesc.ml.contenders import contenders
+        from hesc.ml.compared import candidates
 
         backend = self._served()
-        return contenders(backend, samples=samples, objective=objective, bandwidth=bandwidth)
+        return candidates(backend, samples=samples, objective=objective, bandwidth=bandwidth)
 
 
 def _somebody_looks() -> bool:

@@ -7,7 +7,7 @@ decision.measure(samples)          # and what happened
 
 from hesc.planner.calibration import Calibration
 from hesc.planner.decision import Decision, decide
-from hesc.planner.offers import Measured, Offer, Refusal, measure
+from hesc.planner.estimates import Estimate, Infeasible, Measured, measure
 from hesc.planner.roles import DISCLOSURES, SETTINGS, Sees
 from hesc.planner.tasks import OBJECTIVES, Classes, Distances, Products, Scores, Task
 
@@ -19,10 +19,10 @@ __all__ = [
     "Classes",
     "Decision",
     "Distances",
+    "Estimate",
+    "Infeasible",
     "Measured",
-    "Offer",
     "Products",
-    "Refusal",
     "Scores",
     "Sees",
     "Task",

@@ -1,6 +1,6 @@
 """How long kernels take on this processor: measured once, kept, and read again.
 
-Contenders run their own smallest tasks, stage by stage; times of kernels are what explains these
+Candidates run their own smallest tasks, stage by stage; times of kernels are what explains these
 runs best (`hesc.planner.work.fitted`). As many threads as the process has: `hesc calibrate` takes
 one, as `hesc reproduce` does, or those that it is told to.
 """
@@ -25,8 +25,8 @@ from hesc._support.new_files import read_whole, replace_file
 from hesc._support.processor import cpuinfo, processor
 from hesc._support.progress import Bar
 from hesc._support.strict_json import parsed
-from hesc.planner.contenders import probes
-from hesc.planner.offers import timed
+from hesc.planner.candidates import probes
+from hesc.planner.estimates import timed
 from hesc.planner.work import STAGES, fitted
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from hesc.planner.work import Work
 
-_FORMAT: Final = "hesc calibration 2"
+_FORMAT: Final = "hesc calibration 3"
 _LONGEST: Final = 1 << 20
 _MOST: Final = 1e6
 """Seconds of a kernel: more is no measurement."""
@@ -54,8 +54,8 @@ class Calibration:
     times: dict[str, float]
     source: str
     """Processor and version of hesc."""
-    yardstick: float
-    """Seconds that `hesc.planner.yardstick` took while they were measured."""
+    reference: float
+    """Seconds that `hesc.planner.reference` took while they were measured."""
     threads: int = 1
     """On which they were measured."""
 
@@ -97,16 +97,16 @@ class Calibration:
         speeds: list[float] = []
         todo = probes()
         with Bar("kernels timed", progress) as bar:
-            for done, (offer, x) in enumerate(todo):
+            for done, (estimate, x) in enumerate(todo):
                 # Long runs vary little, and would take most of the time.
-                stages, yardstick = timed(offer, x, enough=_LONG)
-                speeds.append(yardstick)
+                stages, reference = timed(estimate, x, enough=_LONG)
+                speeds.append(reference)
                 for stage in STAGES:
-                    part = {k: n for k, n in offer.work.items() if k.split(".")[-2] == stage}
+                    part = {k: n for k, n in estimate.work.items() if k.split(".")[-2] == stage}
                     if part:
                         group = next(iter(part)).rsplit(".", 1)[0]
-                        # In units of the yardstick: the processor's speed changes meanwhile.
-                        relative = stages[stage] / yardstick
+                        # In units of the reference kernel: the processor's speed changes meanwhile.
+                        relative = stages[stage] / reference
                         runs.setdefault(group, []).append((part, relative))
                 bar.show(done + 1, len(todo))
         speed = statistics.median(speeds)
@@ -115,9 +115,9 @@ class Calibration:
             times |= {name: time * speed for name, time in fitted(known, 1 / speed).items()}
         return cls(times, machine(), speed, own_threads())
 
-    def at(self, yardstick: float) -> float:
-        """What to multiply times by while the yardstick takes so many seconds."""
-        return yardstick / self.yardstick
+    def at(self, reference: float) -> float:
+        """What to multiply times by while the reference kernel takes so many seconds."""
+        return reference / self.reference
 
     def store(self) -> Path:
         """Writes it into the cache, in place of what was there.
@@ -138,7 +138,7 @@ class Calibration:
         """The calibration as the text of a file."""
         times = dict(sorted(self.times.items()))
         fields: dict[str, Any] = {"source": self.source, "threads": self.threads}
-        fields |= {"yardstick": self.yardstick, "seconds": times}
+        fields |= {"reference": self.reference, "seconds": times}
         return json.dumps({"format": _FORMAT} | fields, indent=1, allow_nan=False)
 
     @classmethod
@@ -155,20 +155,20 @@ class Calibration:
             found = parsed(data)
         except ValueError as error:
             raise WireError(f"no calibration: {_AGAIN}") from error
-        names = {"format", "source", "threads", "yardstick", "seconds"}
+        names = {"format", "source", "threads", "reference", "seconds"}
         if not isinstance(found, dict) or set(found) != names:
             raise WireError(f"no calibration of this version: {_AGAIN}")
         source, threads, times = found["source"], found["threads"], found["seconds"]
-        yardstick = found["yardstick"]
+        reference = found["reference"]
         known = found["format"] == _FORMAT and isinstance(source, str) and isinstance(times, dict)
-        known = known and _is_time(yardstick) and bool(yardstick)
+        known = known and _is_time(reference) and bool(reference)
         counted = type(threads) is int and 1 <= threads <= _THREADS
         if not known or not counted or not _is_name(source):
             raise WireError(f"a calibration of another version, or a damaged one: {_AGAIN}")
         if not all(_is_name(name) and _is_time(value) for name, value in times.items()):
             raise WireError(f"a calibration of kernels that cannot be: {_AGAIN}")
         seconds = {name: float(value) for name, value in times.items()}
-        return cls(seconds, source, float(yardstick), threads)
+        return cls(seconds, source, float(reference), threads)
 
 
 _AGAIN: Final = "`hesc calibrate --again` measures and writes a new one"

@@ -11,8 +11,8 @@ from hesc._native import HescError, ParameterError
 from hesc._support.inputs import of_kind, real_array, whole
 from hesc._support.progress import duration
 from hesc.planner.calibration import Calibration
-from hesc.planner.contenders import CONTENDERS
-from hesc.planner.offers import MOST_RUNS, Measured, Offer, Refusal, measure
+from hesc.planner.candidates import CANDIDATES
+from hesc.planner.estimates import MOST_RUNS, Estimate, Infeasible, Measured, measure
 from hesc.planner.roles import SETTINGS, objection
 from hesc.planner.tasks import Classes, Task
 
@@ -21,58 +21,58 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from hesc.planner.contenders.candidate import Candidate
+    from hesc.planner.candidates.candidate import Candidate
 
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What `decide` found. Print it: the table of contenders."""
+    """What `decide` found. Print it: the table of candidates."""
 
     task: Task
     calibration: Calibration
-    offers: list[Offer]
+    estimates: list[Estimate]
     """The feasible ones, the best first."""
-    refusals: list[Refusal]
+    infeasible: list[Infeasible]
     """The others."""
     measured: dict[str, Measured] = field(default_factory=dict)
     """By way, once `measure` has run."""
 
     @property
-    def chosen(self) -> Offer:
+    def chosen(self) -> Estimate:
         """The best by the objective, as predicted.
 
         Raises:
             ParameterError: nothing is feasible; the message has every reason.
 
         """
-        if not self.offers:
-            reasons = "; ".join(f"{way}: {reason}" for way, reason in self.refusals)
+        if not self.estimates:
+            reasons = "; ".join(f"{way}: {reason}" for way, reason in self.infeasible)
             raise ParameterError(f"no way computes this task as it is wished: {reasons}")
-        return self.offers[0]
+        return self.estimates[0]
 
-    def cost(self, offer: Offer) -> float:
+    def cost(self, estimate: Estimate) -> float:
         """The objective, as predicted; infinite where a kernel was never timed."""
-        return objective(self.task, offer.seconds(self.calibration.times), offer)
+        return objective(self.task, estimate.seconds(self.calibration.times), estimate)
 
-    def expected(self, offer: Offer) -> float | None:
-        """Seconds of an offer at the processor's speed while it was measured, as predicted.
+    def expected(self, estimate: Estimate) -> float | None:
+        """Seconds of an estimate at the processor's speed while it was measured, as predicted.
 
         None where it was not measured, or a kernel was never timed.
         """
-        found, predicted = self.measured.get(offer.way), offer.seconds(self.calibration.times)
+        found, predicted = self.measured.get(estimate.way), estimate.seconds(self.calibration.times)
         if found is None or predicted is None:
             return None
-        return predicted * self.calibration.at(found.yardstick)
+        return predicted * self.calibration.at(found.reference)
 
     def measure(self, x: ArrayLike, *, repetitions: int = 3, most: float = 60.0) -> Decision:
-        """Runs every feasible offer on data, whose figures `explain` then shows too.
+        """Runs every feasible estimate on data, whose figures `explain` then shows too.
 
         Args:
             x: the task's data.
             repetitions: runs of each, whose medians are taken.
-            most: seconds for the repetitions of an offer: where its first run, which is not
-                counted, takes more than its share of them one repetition follows. Offers that are
-                predicted to take five times as many do not run.
+            most: seconds for the repetitions of an estimate: where its first run, which is not
+                counted, takes more than its share of them one repetition follows. Estimates of
+                five times as many seconds do not run.
 
         Raises:
             ParameterError, ShapeError, OutOfRangeError: data of another shape or beyond the
@@ -84,17 +84,21 @@ class Decision:
         if limit.shape or not limit >= 0:
             raise ParameterError("most is a number of seconds, from zero on")
         data = self.task.problem.checked(x, self.task.samples)
-        for offer in self.offers:
-            predicted = offer.seconds(self.calibration.times) or 0.0
+        for estimate in self.estimates:
+            predicted = estimate.seconds(self.calibration.times) or 0.0
             if predicted > 5 * most:
                 continue
-            self.measured[offer.way] = measure(
-                offer, self.task, data, repetitions=repetitions, enough=float(limit) / repetitions
+            self.measured[estimate.way] = measure(
+                estimate,
+                self.task,
+                data,
+                repetitions=repetitions,
+                enough=float(limit) / repetitions,
             )
         return self
 
     def explain(self) -> str:
-        """The table of contenders: predicted time, bytes, memory, error, disclosure, reasons."""
+        """The table of candidates: predicted time, bytes, memory, error, disclosure, reasons."""
         head = (
             "",
             "way",
@@ -107,26 +111,26 @@ class Decision:
             "who sees what, and parameters",
         )
         rows = [head]
-        for at, offer in enumerate(self.offers):
+        for at, estimate in enumerate(self.estimates):
             rows.append(
                 (
                     "*" * (at == 0),
-                    offer.way,
-                    _time(offer.seconds(self.calibration.times)),
-                    f"{offer.up:,}",
-                    f"{offer.down:,}",
-                    f"{offer.memory:,}",
-                    self._error(offer.error),
-                    _chance(offer.failure),
-                    f"{offer.sees}; {offer.parameters}",
+                    estimate.way,
+                    _time(estimate.seconds(self.calibration.times)),
+                    f"{estimate.up:,}",
+                    f"{estimate.down:,}",
+                    f"{estimate.memory:,}",
+                    self._error(estimate.error),
+                    _chance(estimate.failure),
+                    f"{estimate.sees}; {estimate.parameters}",
                 )
             )
-            found = self.measured.get(offer.way)
+            found = self.measured.get(estimate.way)
             if found is not None:
                 held = f"{found.memory:,}"
                 took, error = _time(found.seconds), self._error(found.error)
                 up, down = f"{found.up:,}", f"{found.down:,}"
-                speed = f"at {1 / self.calibration.at(found.yardstick):.2f} times the speed of then"
+                speed = f"at {1 / self.calibration.at(found.reference):.2f} times the speed of then"
                 rows.append(("", "  measured", took, up, down, held, error, "", speed))
         widths = [max(len(row[at]) for row in rows) for at in range(len(head) - 1)]
         lines = [
@@ -140,7 +144,7 @@ class Decision:
             f"times by {self.calibration.source}, threads: {self.calibration.threads}"
         )
         ways: dict[str, list[str]] = {}
-        for way, reason in self.refusals:
+        for way, reason in self.infeasible:
             ways.setdefault(reason, []).append(way)
         refused = [f"  not {', '.join(names)}: {reason}" for reason, names in ways.items()]
         return "\n".join([title, *(line.rstrip() for line in lines), *refused])
@@ -158,15 +162,17 @@ class Decision:
         return _rounded_up(error)
 
     def __repr__(self) -> str:
-        best = self.offers[0].way if self.offers else "nothing"
-        return f"<hesc.planner.Decision: {best} of {len(self.offers)} for {self.task.problem.name}>"
+        best = self.estimates[0].way if self.estimates else "nothing"
+        return (
+            f"<hesc.planner.Decision: {best} of {len(self.estimates)} for {self.task.problem.name}>"
+        )
 
 
 def decide(
     task: Task,
     *,
     calibration: Calibration | None = None,
-    contenders: Sequence[Candidate] = CONTENDERS,
+    candidates: Sequence[Candidate] = CANDIDATES,
 ) -> Decision:
     """Compares all ways to compute a task.
 
@@ -174,31 +180,31 @@ def decide(
         task: what is wished.
         calibration: times of kernels; None takes those of this processor that `hesc calibrate` has
             stored, or else the shipped ones of another.
-        contenders: which ways to compare.
+        candidates: which ways to compare.
 
     Returns:
-        The feasible ones, the cheapest first, and the reasons against the others. Contenders whose
+        The feasible ones, the cheapest first, and the reasons against the others. Candidates whose
         kernels were never timed come last where time counts.
 
     """
     of_kind(task, "task", Task, "make one: Task(Scores(weights, low=0, high=16))")
     known = Calibration.load() if calibration is None else calibration
     of_kind(known, "calibration", Calibration, "Calibration.load or Calibration.shipped gives one")
-    offers: list[Offer] = []
-    refusals: list[Refusal] = []
-    for contender in contenders:
-        found = _considered(contender, task)
-        reason = _against(found, task) if isinstance(found, Offer) else found.reason
-        if isinstance(found, Offer) and not reason:
-            offers.append(found)
+    estimates: list[Estimate] = []
+    infeasible: list[Infeasible] = []
+    for candidate in candidates:
+        found = _considered(candidate, task)
+        reason = _against(found, task) if isinstance(found, Estimate) else found.reason
+        if isinstance(found, Estimate) and not reason:
+            estimates.append(found)
         else:
-            refusals.append(Refusal(found.way, reason))
-    decision = Decision(task, known, offers, refusals)
-    offers.sort(key=lambda offer: (decision.cost(offer), offer.way))
+            infeasible.append(Infeasible(found.way, reason))
+    decision = Decision(task, known, estimates, infeasible)
+    estimates.sort(key=lambda estimate: (decision.cost(estimate), estimate.way))
     return decision
 
 
-def objective(task: Task, seconds: float | None, sizes: Offer | Measured) -> float:
+def objective(task: Task, seconds: float | None, sizes: Estimate | Measured) -> float:
     """What is to be least, of predicted or measured figures."""
     if task.objective == "bytes":
         return sizes.up + sizes.down
@@ -225,35 +231,35 @@ def _apart(error: float, most: float) -> str:
     return f"{error:.{digits}g}, above {most:.{digits}g}"
 
 
-def _considered(contender: Candidate, task: Task) -> Offer | Refusal:
+def _considered(candidate: Candidate, task: Task) -> Estimate | Infeasible:
     try:
-        return contender.consider(task)
+        return candidate.consider(task)
     except HescError as error:
-        return Refusal(contender.name, str(error))
+        return Infeasible(candidate.name, str(error))
 
 
-def _against(offer: Offer, task: Task) -> str:
+def _against(estimate: Estimate, task: Task) -> str:
     reason = objection(
-        offer.sees,
+        estimate.sees,
         setting=task.setting,
         disclose=task.disclose,
         own_model=task.own_model,
         hide_model=task.hide_model,
     )
-    if not reason and not offer.error <= task.max_error * (1 + 1e-9):
-        reason = f"its error is {_apart(offer.error, task.max_error)}"
+    if not reason and not estimate.error <= task.max_error * (1 + 1e-9):
+        reason = f"its error is {_apart(estimate.error, task.max_error)}"
         if isinstance(task.problem, Classes):
             reason = (
-                f"it may change the class of {100 * offer.error:.3g} % of samples, more than "
+                f"it may change the class of {100 * estimate.error:.3g} % of samples, more than "
                 f"{100 * task.max_error:.3g} %"
             )
-    if not reason and not offer.failure <= task.failure:
+    if not reason and not estimate.failure <= task.failure:
         reason = (
-            f"some result is wrong with a probability of up to {_chance(offer.failure)}, more than "
-            f"{_chance(task.failure)}"
+            f"some result is wrong with a probability of up to {_chance(estimate.failure)}, more "
+            f"than {_chance(task.failure)}"
         )
-    if not reason and offer.memory > task.memory:
-        reason = f"the server would hold {offer.memory:,} bytes, more than {task.memory:,.0f}"
+    if not reason and estimate.memory > task.memory:
+        reason = f"the server would hold {estimate.memory:,} bytes, more than {task.memory:,.0f}"
     return reason
 
 

@@ -188,7 +188,7 @@ class Backend(ABC):
         return None
 
     def check_compared(self) -> None:
-        """Refuses plans that no other way is compared with; see `Serving.contenders`.
+        """Refuses plans that no other way is compared with; see `Serving.candidates`.
 
         Raises:
             ParameterError: with the reason.

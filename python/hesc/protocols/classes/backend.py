@@ -43,7 +43,7 @@ class ClassBackend(Backend):
         self.form = form
         """The model before it was quantised."""
         self.rows = request.rows[spread_out(len(request.rows))]
-        """Samples that contenders are compared on, before all transforms."""
+        """Samples that candidates are compared on, before all transforms."""
 
     @classmethod
     def make(cls, request: PlanRequest) -> ClassBackend:

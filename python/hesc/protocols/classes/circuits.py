@@ -107,7 +107,7 @@ def cheapest(
 ) -> integers.Plan:
     """The circuit that takes least of an engine's sets, or of one set.
 
-    The last ones are remembered: a table of contenders asks for those of the plan again.
+    The last ones are remembered: a table of candidates asks for those of the plan again.
 
     Args:
         model: what the server knows.

@@ -7,7 +7,7 @@
     client.decrypt(server.answer(client.encrypt(samples).data))
 
 The client sends products of its features, the server multiplies them by encrypted coefficients and
-adds up: see `hesc.streams.networks.monomial`. `contenders` times the paper's algorithm beside it.
+adds up: see `hesc.streams.networks.monomial`. `candidates` times the paper's algorithm beside it.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc.planner import probes
-from hesc.planner.contenders.candidate import Candidate
-from hesc.planner.offers import ROUNDING, Offer, Refusal
+from hesc.planner.candidates.candidate import Candidate
+from hesc.planner.estimates import ROUNDING, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.tasks import Distances, Products, Scores
 from hesc.planner.work import Count, counted
@@ -45,17 +45,19 @@ class Clear(Candidate):
         for bits, records, samples in probes.CODES:
             yield probes.distances(rng, bits, records, samples, "one_side_clear")
 
-    def consider(self, task: Task) -> Offer | Refusal:
+    def consider(self, task: Task) -> Estimate | Infeasible:
         """See `Candidate`."""
         problem = task.problem
         if isinstance(problem, Products):
-            return Refusal(self.name, "the factors have several owners, who would see each other's")
+            return Infeasible(
+                self.name, "the factors have several owners, who would see each other's"
+            )
         size = problem.nbytes
         samples = task.samples
         kind = "distances" if isinstance(problem, Distances) else "scores"
         rounding = ROUNDING * problem.largest if isinstance(problem, Scores) else 0.0
         results = len(problem.records) if isinstance(problem, Distances) else problem.outputs
-        return Offer(
+        return Estimate(
             way=self.name,
             parameters=f"the client is given {size:,} bytes once",
             work=counted(

@@ -9,8 +9,8 @@ import numpy as np
 
 from hesc.params.parameter_set import Params
 from hesc.planner import probes
-from hesc.planner.contenders.problems import ForScores
-from hesc.planner.offers import LATTICE, Offer, Refusal
+from hesc.planner.candidates.problems import ForScores
+from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
 from hesc.secret import keygen
@@ -42,19 +42,21 @@ class Rows(ForScores):
         for shape in _PROBES:
             yield probes.scores(rng, shape, 0.01, "client_server")
 
-    def scores(self, task: Task, problem: Scores) -> Offer | Refusal:
+    def scores(self, task: Task, problem: Scores) -> Estimate | Infeasible:
         """See `ForScores`."""
         if task.setting == "outsourced":
-            return Refusal(self.name, "its weights are in the clear, and the model comes encrypted")
+            return Infeasible(
+                self.name, "its weights are in the clear, and the model comes encrypted"
+            )
         if not problem.weights.any():
-            return Refusal(
+            return Infeasible(
                 self.name, "its weights are all zero: its intercepts are the scores, of any sample"
             )
         shape = problem.outputs, problem.features
         error, up, down, keys = facts(self._preset, shape)
         diagonals = _diagonals(shape)
         rotations = len(matrix_rotations(*shape))
-        return Offer(
+        return Estimate(
             way=self.name,
             parameters=self._preset,
             work=counted(

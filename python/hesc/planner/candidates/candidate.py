@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from hesc.planner.offers import Offer, Refusal
+    from hesc.planner.estimates import Estimate, Infeasible
     from hesc.planner.probes import Probe
     from hesc.planner.tasks import Task
 
@@ -22,7 +22,7 @@ class Candidate(ABC):
     """What tables call it, and its kernels."""
 
     @abstractmethod
-    def consider(self, task: Task) -> Offer | Refusal:
+    def consider(self, task: Task) -> Estimate | Infeasible:
         """What it takes for a task, or why it does not compute it.
 
         Raises:

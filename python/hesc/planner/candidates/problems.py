@@ -1,4 +1,4 @@
-"""What contenders for one kind of problem have in common: which tasks they are asked about."""
+"""What candidates for one kind of problem have in common: which tasks they are asked about."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from hesc._support import shares
-from hesc.planner.contenders.candidate import Candidate
-from hesc.planner.offers import Offer, Refusal
+from hesc.planner.candidates.candidate import Candidate
+from hesc.planner.estimates import Estimate, Infeasible
 from hesc.planner.tasks import Classes, Distances, Products, Scores
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hesc.planner.offers import Parties
+    from hesc.planner.estimates import Parties
     from hesc.planner.tasks import Task
 
 _ERRORS: Final = 10.0
@@ -28,76 +28,82 @@ _ERRORS: Final = 10.0
 class ForScores(Candidate):
     """Ways for linear scores, and for classes where the client may see the scores."""
 
-    def consider(self, task: Task) -> Offer | Refusal:
+    def consider(self, task: Task) -> Estimate | Infeasible:
         """See `Candidate`."""
         if isinstance(task.problem, Scores):
             return self.scores(task, task.problem)
         if isinstance(task.problem, Classes):
             return self._classes(task, task.problem)
-        return Refusal(self.name, f"it computes sums with weights, not {task.problem.name}")
+        return Infeasible(self.name, f"it computes sums with weights, not {task.problem.name}")
 
     @abstractmethod
-    def scores(self, task: Task, problem: Scores) -> Offer | Refusal:
+    def scores(self, task: Task, problem: Scores) -> Estimate | Infeasible:
         """What it takes for scores."""
 
-    def _classes(self, task: Task, problem: Classes) -> Offer | Refusal:
+    def _classes(self, task: Task, problem: Classes) -> Estimate | Infeasible:
         """The scores, of which the client takes the largest, as exactly as classes need them."""
         margins = problem.margins()
         rows = len(margins)
         lost = shares.misses(task.max_error, rows, tried=2)
         if lost < 0:
-            return Refusal(
+            return Infeasible(
                 self.name,
                 f"{rows} rows are too few to tell a share of {task.max_error:.2g}: give more rows=",
             )
         error = float(margins[min(lost, rows - 1)]) / _ERRORS
         if not error > 0:
-            return Refusal(self.name, "too many of the rows are on the border between two classes")
-        offer = self.scores(replace(task, problem=problem.scores, max_error=error), problem.scores)
-        if isinstance(offer, Refusal):
-            return offer
-        near = int((margins < _ERRORS * offer.error).sum())
+            return Infeasible(
+                self.name, "too many of the rows are on the border between two classes"
+            )
+        estimate = self.scores(
+            replace(task, problem=problem.scores, max_error=error), problem.scores
+        )
+        if isinstance(estimate, Infeasible):
+            return estimate
+        near = int((margins < _ERRORS * estimate.error).sum())
         # Half of the doubt is for the margin whose place was fixed before a row was seen, half for
         # all places: the rows say where errors reach to.
         share = shares.most(near, rows, tried=2 * (rows + 1))
         if near <= lost:
             share = min(share, shares.most(lost, rows, tried=2))
         return replace(
-            offer,
+            estimate,
             error=share,
-            prepare=partial(_Largest, offer.prepare, problem),
+            prepare=partial(_Largest, estimate.prepare, problem),
         )
 
 
 class ForProducts(Candidate):
     """Ways for products of encrypted factors."""
 
-    def consider(self, task: Task) -> Offer | Refusal:
+    def consider(self, task: Task) -> Estimate | Infeasible:
         """See `Candidate`."""
         if isinstance(task.problem, Products):
             return self.products(task, task.problem)
         name = task.problem.name
-        return Refusal(
+        return Infeasible(
             self.name,
             f"it computes single products of encrypted factors; {name} are sums of many",
         )
 
     @abstractmethod
-    def products(self, task: Task, problem: Products) -> Offer | Refusal:
+    def products(self, task: Task, problem: Products) -> Estimate | Infeasible:
         """What it takes for products."""
 
 
 class ForDistances(Candidate):
     """Ways for distances of binary codes."""
 
-    def consider(self, task: Task) -> Offer | Refusal:
+    def consider(self, task: Task) -> Estimate | Infeasible:
         """See `Candidate`."""
         if isinstance(task.problem, Distances):
             return self.distances(task, task.problem)
-        return Refusal(self.name, f"it compares binary codes; {task.problem.name} are of numbers")
+        return Infeasible(
+            self.name, f"it compares binary codes; {task.problem.name} are of numbers"
+        )
 
     @abstractmethod
-    def distances(self, task: Task, problem: Distances) -> Offer | Refusal:
+    def distances(self, task: Task, problem: Distances) -> Estimate | Infeasible:
         """What it takes for distances."""
 
 

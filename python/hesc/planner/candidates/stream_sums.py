@@ -15,8 +15,8 @@ import numpy as np
 
 from hesc.params import Params
 from hesc.planner import probes
-from hesc.planner.contenders.problems import ForScores
-from hesc.planner.offers import ROUNDING, Offer, Refusal
+from hesc.planner.candidates.problems import ForScores
+from hesc.planner.estimates import ROUNDING, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.tasks import Scores
 from hesc.planner.work import Count, counted
@@ -66,10 +66,10 @@ class StreamSums(ForScores):
                 at = features, outputs, samples
                 yield probes.scores(rng, at, error, setting, own=own, disclose="products")
 
-    def scores(self, task: Task, problem: Scores) -> Offer | Refusal:
+    def scores(self, task: Task, problem: Scores) -> Estimate | Infeasible:
         """See `ForScores`."""
         if task.disclose != "products":
-            return Refusal(
+            return Infeasible(
                 self.name, "the client would see every summand: it is for disclose='products'"
             )
         encrypted = task.setting == "outsourced"
@@ -77,7 +77,7 @@ class StreamSums(ForScores):
         # What doubles round is no stream's: sums of large numbers may have no room for any.
         left = task.max_error - ROUNDING * problem.largest
         if left <= 0:
-            return Refusal(
+            return Infeasible(
                 self.name,
                 f"doubles round results of up to {problem.largest:.2g} by more than "
                 f"{task.max_error:.2g}",
@@ -85,7 +85,7 @@ class StreamSums(ForScores):
         length = _length(left / unit, problem.features)
         bits = float(length) * problem.features * problem.outputs * task.samples
         if length > _MOST_LENGTH or bits > _MOST_BITS:
-            return Refusal(
+            return Infeasible(
                 self.name,
                 f"streams of {length:,} bits for each of {task.samples * problem.features:,} "
                 f"numbers are more than is tried: their error falls with the root of their length",
@@ -93,7 +93,7 @@ class StreamSums(ForScores):
         under = ("secret" if task.own_model else "public") if encrypted else "none"
         pad = Params.preset(self._preset).scheme == "pad"
         if pad and under == "public":
-            return Refusal(
+            return Infeasible(
                 self.name,
                 "it is private only where the key owner encrypts everything that is multiplied",
             )
@@ -104,7 +104,7 @@ class StreamSums(ForScores):
         streams = problem.features + encrypted
         numbers = task.samples * streams
         blocks = _blocks(length, streams, Params.preset(self._preset).block_length)
-        return Offer(
+        return Estimate(
             way=self.name,
             parameters=f"{self._preset}, {length} bits a stream",
             work=counted(

@@ -9,8 +9,8 @@ import numpy as np
 
 from hesc.params.parameter_set import Params
 from hesc.planner import probes
-from hesc.planner.contenders.problems import ForProducts
-from hesc.planner.offers import Offer, Refusal
+from hesc.planner.candidates.problems import ForProducts
+from hesc.planner.estimates import Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import CACHE, Count, counted
 from hesc.secret import Decryptor, SecretEncryptor, keygen
@@ -65,11 +65,11 @@ class StreamFactors(ForProducts):
         for error in (0.12, 0.06):
             yield probes.products(rng, 2, 1, error)
 
-    def products(self, task: Task, problem: Products) -> Offer | Refusal:
+    def products(self, task: Task, problem: Products) -> Estimate | Infeasible:
         """See `ForProducts`."""
         length = _length(task.max_error)
         if length > _MOST_LENGTH or length * task.samples > _MOST_BITS:
-            return Refusal(
+            return Infeasible(
                 self.name,
                 f"streams of {length:,} bits for each of {task.samples} numbers are more than is "
                 f"tried: their error falls with the root of their length",
@@ -83,7 +83,7 @@ class StreamFactors(ForProducts):
         # Where a bit takes nanoseconds memory counts; where it takes big numbers it does not.
         cache = CACHE if params.scheme in {"bfv", "pad"} else np.inf
         spilled = max(0.0, up - cache)
-        return Offer(
+        return Estimate(
             way=self.name,
             parameters=f"{self._preset}, {length} bits a stream",
             work=counted(

@@ -16,9 +16,9 @@ from hesc._native import CircuitError, ParameterError
 from hesc._support import shares
 from hesc.params.vectors import VectorParams
 from hesc.planner import probes
-from hesc.planner.contenders.candidate import Candidate
-from hesc.planner.contenders.deciding import TOGETHER, Bits, Slots, words_of
-from hesc.planner.offers import LATTICE, Offer, Refusal
+from hesc.planner.candidates.candidate import Candidate
+from hesc.planner.candidates.deciding import TOGETHER, Bits, Slots, words_of
+from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.tasks import Classes
 from hesc.planner.work import Count, counted, parts_of
@@ -67,34 +67,36 @@ class Decisions(Candidate):
         """One engine each: to plan circuits for all of them takes longer than to run these."""
         return tuple(Decisions(self.name, (engine,)) for engine in self._engines)
 
-    def consider(self, task: Task) -> Offer | Refusal:
+    def consider(self, task: Task) -> Estimate | Infeasible:
         """See `Candidate`."""
         problem = task.problem
         if not isinstance(problem, Classes):
-            return Refusal(
+            return Infeasible(
                 self.name,
                 f"it compares scores bit by bit and answers with a class; {problem.name} take no "
                 f"comparison, and sums of bits cost far more than sums of numbers",
             )
         if task.setting == "outsourced":
-            return Refusal(self.name, "its weights are in the clear, and the model comes encrypted")
+            return Infeasible(
+                self.name, "its weights are in the clear, and the model comes encrypted"
+            )
         lost = shares.misses(task.max_error, len(problem.rows), tried=MODELS)
         if lost < 0:
-            return Refusal(
+            return Infeasible(
                 self.name,
                 f"{len(problem.rows)} rows are too few to tell a share of {task.max_error:.2g}: "
                 f"give more rows=",
             )
         found = _whole(problem, 1 - lost / len(problem.rows))
         if found is None:
-            return Refusal(
+            return Infeasible(
                 self.name,
                 f"whole numbers of ten bits change the class of more than {lost} of "
                 f"{len(problem.rows)} rows: allow more, or declare narrower ranges",
             )
         size = found.bits * sum(w.bit_count() for w in found.model.weights.ravel().tolist())
         if size > _MOST:
-            return Refusal(
+            return Infeasible(
                 self.name,
                 f"{size:,} additions of encrypted bits are more than the {_MOST:,} whose circuits "
                 f"are planned for a comparison",
@@ -103,7 +105,7 @@ class Decisions(Candidate):
         slotted = isinstance(circuit.params, VectorParams)
         costs = (_in_slots if slotted else _on_bits)(task.samples, found, circuit)
         rows = len(problem.rows)
-        return Offer(
+        return Estimate(
             way=self.name,
             parameters=f"{circuit.params.name}, {found.bits} bits a feature",
             work=costs.work,

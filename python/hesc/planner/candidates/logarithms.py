@@ -11,10 +11,10 @@ from hesc import logarithms
 from hesc.logarithms import Factor, Plan
 from hesc.logarithms.secret import decrypt_logarithms
 from hesc.planner import probes
-from hesc.planner.contenders.factors import FACTORS
-from hesc.planner.contenders.problems import ForProducts
-from hesc.planner.contenders.sets import set_of
-from hesc.planner.offers import LATTICE, Offer, Refusal
+from hesc.planner.candidates.factors import FACTORS
+from hesc.planner.candidates.problems import ForProducts
+from hesc.planner.candidates.sets import set_of
+from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted, parts_of
 from hesc.secret import keygen
@@ -39,7 +39,7 @@ class Logarithms(ForProducts):
             for error in (0.1, 0.01, 0.001, 1e-5):
                 yield probes.products(rng, factors, samples, error)
 
-    def products(self, task: Task, problem: Products) -> Offer | Refusal:
+    def products(self, task: Task, problem: Products) -> Estimate | Infeasible:
         """See `ForProducts`."""
         factors = [Factor(source="public") for _ in range(problem.factors)]
         plan = Plan.elementwise(factors, error=task.max_error)
@@ -48,7 +48,7 @@ class Logarithms(ForProducts):
         ciphertexts = sum(-(-count // plan.capacity) for count in parts)
         size = set_of(plan.params)
         numbers = task.samples * problem.factors
-        return Offer(
+        return Estimate(
             way=self.name,
             parameters=size,
             work=counted(

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc.planner import probes
-from hesc.planner.contenders.problems import ForScores
-from hesc.planner.contenders.sets import set_of
-from hesc.planner.offers import LATTICE, Offer, Refusal
+from hesc.planner.candidates.problems import ForScores
+from hesc.planner.candidates.sets import set_of
+from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted, parts_of
 from hesc.ring_products import Bounds, EncryptedModel, Model, Plan
@@ -58,7 +58,7 @@ class RingProducts(ForScores):
         for shape in ((8, 1, 1), (64, 10, 1), (64, 10, 20), (8, 1, 256)):
             yield probes.scores(rng, shape, 0.5, "outsourced")
 
-    def scores(self, task: Task, problem: Scores) -> Offer | Refusal:
+    def scores(self, task: Task, problem: Scores) -> Estimate | Infeasible:
         """See `ForScores`."""
         under = None
         if task.setting == "outsourced":
@@ -71,7 +71,7 @@ class RingProducts(ForScores):
         size = plan.model_size
         held = problem.nbytes if size is None else size
         chosen = set_of(plan.params)
-        return Offer(
+        return Estimate(
             way=self.name,
             parameters=chosen + ("" if under is None else f", weights under the {under} key"),
             work=counted(

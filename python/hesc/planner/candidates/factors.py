@@ -9,8 +9,8 @@ import numpy as np
 
 from hesc.params.parameter_set import Params
 from hesc.planner import probes
-from hesc.planner.contenders.problems import ForProducts
-from hesc.planner.offers import LATTICE, Offer, Refusal
+from hesc.planner.candidates.problems import ForProducts
+from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
 from hesc.secret import keygen
@@ -41,16 +41,16 @@ class LeveledFactors(ForProducts):
         for factors, samples in FACTORS:
             yield probes.products(rng, factors, samples, 0.01)
 
-    def products(self, task: Task, problem: Products) -> Offer | Refusal:
+    def products(self, task: Task, problem: Products) -> Estimate | Infeasible:
         """See `ForProducts`."""
         params = Params.preset(self._preset)
         depth = (problem.factors - 1).bit_length()
         if depth > params.depth:
-            return Refusal(self.name, f"{self._preset} has {params.depth} levels, not {depth}")
+            return Infeasible(self.name, f"{self._preset} has {params.depth} levels, not {depth}")
         error, up, down, keys = facts(self._preset, problem.factors)
         batches = -(-task.samples // params.slot_count)
         uploads = batches * problem.factors
-        return Offer(
+        return Estimate(
             way=self.name,
             parameters=self._preset,
             work=counted(

@@ -49,7 +49,7 @@ _ANSWER: Final = 3
 
 
 @dataclass(frozen=True)
-class Contender:
+class Considered:
     """One way to compute an expression.
 
     Attributes:
@@ -193,15 +193,15 @@ def _bootstrap_seconds() -> float:
     return _BOOTSTRAP * _native.SlotPlan(circuit.native, params.native, 0).seconds
 
 
-def _on_bits(params: StreamParams, asked: Asked) -> tuple[Contender, OnBits | None]:
+def _on_bits(params: StreamParams, asked: Asked) -> tuple[Considered, OnBits | None]:
     """The circuit on bits that bootstrap."""
     circuit, count = asked.circuit(_FEWEST), asked.count
     try:
         program = circuit.compile(Precision.of(params))
     except NoiseBudgetError as error:
-        return Contender("bootstrapped", params.name, 1, None, reason=str(error)), None
+        return Considered("bootstrapped", params.name, 1, None, reason=str(error)), None
     seconds = program.bootstraps * _bootstrap_seconds()
-    row = Contender(
+    row = Considered(
         engine="bootstrapped",
         params=params.name,
         slots=1,
@@ -259,12 +259,12 @@ def _on_slots(
     circuits: Sequence[tuple[Style, Circuit]],
     asked: Asked,
     inputs: Sequence[_native.LeveledCiphertext] | None = None,
-) -> tuple[Contender, OnSlots | None]:
+) -> tuple[Considered, OnSlots | None]:
     """The cheapest circuit in one set."""
     slots, reason, spare = params.slot_count, "", asked.spare
     if PACKED in {asked.upload, asked.answer} and engine != "binary":
         reason = "its slots have one bit: nothing is packed"
-        return Contender(engine, params.name, slots, None, reason=reason), None
+        return Considered(engine, params.name, slots, None, reason=reason), None
     best: tuple[Style, _native.SlotPlan] | None = None
     for style, circuit in circuits:
         try:
@@ -278,7 +278,7 @@ def _on_slots(
         elif best is None or native.seconds < best[1].seconds:
             best = style, native
     if best is None:
-        return Contender(engine, params.name, slots, None, reason=reason), None
+        return Considered(engine, params.name, slots, None, reason=reason), None
     style, native = best
     last, seconds, degree = native.levels[-1], native.seconds, params.slot_degree or 1
     widths = [root.kind.width for root in asked.roots]
@@ -289,7 +289,7 @@ def _on_slots(
         groups = [min(degree, width - at) for width in widths for at in range(0, width, degree)]
         seconds += sum(params.native.packing(group, last)[1] for group in groups)
         going = len(groups)
-    row = Contender(
+    row = Considered(
         engine=engine,
         params=params.name,
         slots=slots,
@@ -307,9 +307,9 @@ def _on_slots(
 
 def _along_slots(
     engine: str, params: VectorParams, asked: Asked
-) -> tuple[Contender, AlongSlots | None]:
+) -> tuple[Considered, AlongSlots | None]:
     """The same with the bits of a number along the slots of one ciphertext."""
-    row = Contender(engine, params.name, 0, None, layout=SLOTWISE)
+    row = Considered(engine, params.name, 0, None, layout=SLOTWISE)
     try:
         tried = on_slotwise(params, asked.roots, asked.leaves, asked.count, asked.spare)
     except (CircuitError, ParameterError) as error:
@@ -334,19 +334,19 @@ def _along_slots(
 
 def compare(
     asked: Asked, sets: Sets
-) -> tuple[list[Contender], tuple[Contender, Way] | None, OnSlots | None]:
+) -> tuple[list[Considered], tuple[Considered, Way] | None, OnSlots | None]:
     """What every set would take, the cheapest, and what it is for inputs that are sliced."""
     packs = PACKED in {asked.upload, asked.answer}
     circuits: list[tuple[Style, Circuit]] = []
     if asked.layout != SLOTWISE and any(engine != "bootstrapped" for engine, _ in sets):
         circuits = asked.circuits()
-    contenders: list[Contender] = []
-    fitting: list[tuple[Contender, Way]] = []
+    candidates: list[Considered] = []
+    fitting: list[tuple[Considered, Way]] = []
 
     def weigh(rings: list[list[Callable[[], Any]]], way_of: Callable[[Any], Any]) -> None:
         for of_ring in rings:
             tried = [way_of(params_of()) for params_of in of_ring]
-            contenders.extend(row for row, _ in tried)
+            candidates.extend(row for row, _ in tried)
             fitted = [(row, way) for row, way in tried if way is not None]
             chosen_from = asked.counted or asked.layout is not None
             fitting.extend(pair for pair in fitted if chosen_from or pair[0].layout == SLICED)
@@ -363,17 +363,19 @@ def compare(
         if asked.layout != SLICED and engine == "binary" and not packs:
             reason = obstacle(asked.roots, asked.leaves)
             if reason:
-                contenders.append(Contender(engine, "any", 0, None, reason=reason, layout=SLOTWISE))
+                candidates.append(
+                    Considered(engine, "any", 0, None, reason=reason, layout=SLOTWISE)
+                )
             else:
                 weigh(rings, partial(_along_slots, engine, asked=asked))
     best = min(fitting, key=lambda pair: pair[0].seconds, default=None)
-    return contenders, best, None if best is None else _beside(best, asked, fitting, circuits)
+    return candidates, best, None if best is None else _beside(best, asked, fitting, circuits)
 
 
 def _beside(
-    best: tuple[Contender, Way],
+    best: tuple[Considered, Way],
     asked: Asked,
-    fitting: Sequence[tuple[Contender, Way]],
+    fitting: Sequence[tuple[Considered, Way]],
     circuits: Sequence[tuple[Style, Circuit]],
 ) -> OnSlots | None:
     """For inputs that are sliced, where another layout was chosen for them and not asked for."""

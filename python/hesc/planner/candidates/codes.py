@@ -18,8 +18,8 @@ from hesc.codes.secret import (
 )
 from hesc.params import Params
 from hesc.planner import probes
-from hesc.planner.contenders.problems import ForDistances
-from hesc.planner.offers import LATTICE, Offer, Refusal
+from hesc.planner.candidates.problems import ForDistances
+from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted, parts_of
 from hesc.secret import keygen
@@ -58,12 +58,12 @@ class ClearRecords(ForDistances):
         for bits, records, samples in (*probes.CODES, _MANY):
             yield probes.distances(rng, bits, records, samples, "client_server")
 
-    def distances(self, task: Task, problem: Distances) -> Offer | Refusal:
+    def distances(self, task: Task, problem: Distances) -> Estimate | Infeasible:
         """See `ForDistances`."""
         records = len(problem.records)
         up, down = sizes(problem.bits, records, task.samples)
         blocks = -(-task.samples // _PROBES)
-        return Offer(
+        return Estimate(
             way=self.name,
             parameters=_PRESET,
             work=counted(
@@ -139,10 +139,12 @@ class EncryptedRecords(ForDistances):
         for bits, records, samples in probes.CODES:
             yield probes.distances(rng, bits, records, samples, "outsourced")
 
-    def distances(self, task: Task, problem: Distances) -> Offer | Refusal:
+    def distances(self, task: Task, problem: Distances) -> Estimate | Infeasible:
         """See `ForDistances`."""
         if not task.own_model:
-            return Refusal(self.name, "galleries are encrypted under the secret key, by its owner")
+            return Infeasible(
+                self.name, "galleries are encrypted under the secret key, by its owner"
+            )
         plan = GalleryPlan(problem.bits)
         records = len(problem.records)
         blocks = -(-records // plan.capacity)
@@ -153,7 +155,7 @@ class EncryptedRecords(ForDistances):
         # As `EncryptedGallery.answers` parts them.
         each = max(1, PART // plan.capacity) * plan.capacity
         down = sum(plan.sizes(count).distances for count in parts_of(records, each))
-        return Offer(
+        return Estimate(
             way=self.name,
             parameters=f"N={plan.params.ring_degree}",
             work=counted(

@@ -13,8 +13,8 @@ import numpy as np
 
 from hesc.params.parameter_set import Params
 from hesc.planner import probes
-from hesc.planner.contenders.problems import ForScores
-from hesc.planner.offers import LATTICE, Offer, Refusal
+from hesc.planner.candidates.problems import ForScores
+from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
 from hesc.secret import keygen
@@ -64,21 +64,23 @@ class Columns(ForScores):
         for shape in probes.COLUMNS:
             yield probes.scores(rng, shape, 0.01, "client_server")
 
-    def scores(self, task: Task, problem: Scores) -> Offer | Refusal:
+    def scores(self, task: Task, problem: Scores) -> Estimate | Infeasible:
         """See `ForScores`."""
         if task.setting == "outsourced":
-            return Refusal(self.name, "its weights are in the clear, and the model comes encrypted")
+            return Infeasible(
+                self.name, "its weights are in the clear, and the model comes encrypted"
+            )
         size = problem.features * problem.outputs
         if size > _MOST:
-            return Refusal(self.name, f"{size:,} products with ciphertexts are too many")
+            return Infeasible(self.name, f"{size:,} products with ciphertexts are too many")
         params = Params.preset(self._preset)
         numbers = self.numbers(params, problem)
         if isinstance(numbers, str):
-            return Refusal(self.name, numbers)
+            return Infeasible(self.name, numbers)
         up, down = sizes(self._preset, numbers.level)
         batches = -(-task.samples // params.slot_count)
         features, outputs = batches * problem.features, batches * problem.outputs
-        return Offer(
+        return Estimate(
             way=self.name,
             parameters=self._preset,
             work=counted(

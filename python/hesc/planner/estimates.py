@@ -1,4 +1,4 @@
-"""What a contender offers for a task, or why it does not; and runs of an offer, measured."""
+"""What a candidate estimates for a task, or why it does not; and runs of an estimate, measured."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from hesc._support.inputs import whole
+from hesc.planner.reference import reading
 from hesc.planner.work import STAGES, seconds
-from hesc.planner.yardstick import reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,9 +28,9 @@ LATTICE: Final = 2.0**-128
 ROUNDING: Final = 1e-12
 """What sums of doubles err, beside the largest result, at most."""
 MOST_RUNS: Final = 50
-"""Groups of runs of an offer, at most."""
-# Seconds of all runs of something short, of runs between two readings of the yardstick, of the
-# longest reading.
+"""Groups of runs of an estimate, at most."""
+# Seconds of all runs of something short, of runs between two readings of the reference kernel, of
+# the longest reading.
 _SHORT: Final = 0.003
 _GROUP: Final = 0.0005
 _READING: Final = 0.03
@@ -52,7 +52,7 @@ class Parties(Protocol):
         """Bytes of keys and model at the server."""
 
 
-class Refusal(NamedTuple):
+class Infeasible(NamedTuple):
     """Why a way is not offered."""
 
     way: str
@@ -60,11 +60,11 @@ class Refusal(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Offer:
+class Estimate:
     """A way to compute a task, with what it takes. Everything is known before it runs."""
 
     way: str
-    """The contender's name."""
+    """The candidate's name."""
     parameters: str
     """The way's parameter set, and what else it chose."""
     work: Work
@@ -106,12 +106,12 @@ class Measured(NamedTuple):
     """Results of the first run."""
     error: float
     """The results' root mean square error; of classes the share that differs."""
-    yardstick: float
-    """Seconds of `hesc.planner.yardstick` beside the runs."""
+    reference: float
+    """Seconds of `hesc.planner.reference` beside the runs."""
 
     @property
     def memory(self) -> int:
-        """Bytes that the server held, as `Offer.memory` predicts them."""
+        """Bytes that the server held, as `Estimate.memory` predicts them."""
         return self.held + self.up + self.down
 
     @property
@@ -121,41 +121,46 @@ class Measured(NamedTuple):
 
 
 def measure(
-    offer: Offer, task: Task, x: NDArray[Any], *, repetitions: int = 3, enough: float = math.inf
+    estimate: Estimate,
+    task: Task,
+    x: NDArray[Any],
+    *,
+    repetitions: int = 3,
+    enough: float = math.inf,
 ) -> Measured:
-    """Runs an offer: keys and model once, then encrypts, evaluates and decrypts some times.
+    """Runs an estimate: keys and model once, then encrypts, evaluates and decrypts some times.
 
     Args:
-        offer: of this task.
+        estimate: of this task.
         task: what is computed.
         x: its data, checked by the problem.
         repetitions: of which medians are taken. Where there are several, a first run that is not
             timed comes before them, and short ones go on for a few milliseconds: caches and
             predictors of processors, and tables that a first run makes, take it. Between runs the
-            yardstick is read.
+            reference is read.
         enough: seconds that a first run takes of which one repetition is enough.
 
     """
-    parties, one, stages, yardstick = _timed(offer, x, repetitions, enough)
+    parties, one, stages, reference = _timed(estimate, x, repetitions, enough)
     error = task.problem.error(one.values, x)
     up, down = _size(one.up), _size(one.down)
-    return Measured(stages, up, down, parties.held(), one.values, error, yardstick)
+    return Measured(stages, up, down, parties.held(), one.values, error, reference)
 
 
 def timed(
-    offer: Offer, x: NDArray[Any], *, repetitions: int = 3, enough: float = math.inf
+    estimate: Estimate, x: NDArray[Any], *, repetitions: int = 3, enough: float = math.inf
 ) -> tuple[dict[str, float], float]:
-    """Seconds of stages and of the yardstick beside them, as `measure` takes them; nothing else."""
-    _, _, stages, yardstick = _timed(offer, x, repetitions, enough)
-    return stages, yardstick
+    """Seconds of stages, and of the reference kernel beside them, as `measure` takes them."""
+    _, _, stages, reference = _timed(estimate, x, repetitions, enough)
+    return stages, reference
 
 
 def _timed(
-    offer: Offer, x: NDArray[Any], repetitions: int, enough: float
+    estimate: Estimate, x: NDArray[Any], repetitions: int, enough: float
 ) -> tuple[Parties, _Run, dict[str, float], float]:
-    """All sides, their first run, seconds of stages, and of the yardstick."""
+    """All sides, their first run, seconds of stages, and of the reference kernel."""
     repetitions = whole(repetitions, "repetitions", 1, MOST_RUNS)
-    parties = offer.prepare()
+    parties = estimate.prepare()
     groups: list[tuple[list[float], float]] = []
     before = reading()
     begin = time.perf_counter()
@@ -179,7 +184,7 @@ def _timed(
         stage: statistics.median(times[at] for times, _ in groups)
         for at, stage in enumerate(STAGES)
     }
-    # What makes a time and its yardstick most alike: each group has its own speed.
+    # What makes a time and its reference kernel most alike: each group has its own speed.
     ratio = statistics.median(sum(times) / speed for times, speed in groups)
     return parties, one, stages, sum(stages.values()) / ratio
 

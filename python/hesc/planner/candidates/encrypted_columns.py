@@ -10,9 +10,9 @@ import numpy as np
 from hesc._native import NoiseBudgetError
 from hesc.params.parameter_set import Params
 from hesc.planner import probes
-from hesc.planner.contenders.columns import scales_of
-from hesc.planner.contenders.problems import ForScores
-from hesc.planner.offers import LATTICE, Offer, Refusal
+from hesc.planner.candidates.columns import scales_of
+from hesc.planner.candidates.problems import ForScores
+from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
 from hesc.ring_products.plans import power_above
@@ -50,17 +50,17 @@ class EncryptedColumns(ForScores):
             for error in (1.0, 1e-4):
                 yield probes.scores(rng, shape, error, "outsourced")
 
-    def scores(self, task: Task, problem: Scores) -> Offer | Refusal:
+    def scores(self, task: Task, problem: Scores) -> Estimate | Infeasible:
         """See `ForScores`."""
         if task.setting != "outsourced":
-            return Refusal(
+            return Infeasible(
                 self.name,
                 "it is for encrypted weights; where the server may have them in the clear, numbers "
                 "times ciphertexts do the same without products of ciphertexts",
             )
         size = (problem.features + 1) * problem.outputs
         if size > _MOST:
-            return Refusal(self.name, f"{size:,} ciphertexts of weights are too many")
+            return Infeasible(self.name, f"{size:,} ciphertexts of weights are too many")
         under = "secret" if task.own_model else "public"
         largest = power_above(problem.largest)
         chosen: tuple[str, Facts] | None = None
@@ -71,12 +71,12 @@ class EncryptedColumns(ForScores):
                 if largest * found.error <= task.max_error:
                     break
         if chosen is None:
-            return Refusal(self.name, f"sums of {problem.features} products have no room in it")
+            return Infeasible(self.name, f"sums of {problem.features} products have no room in it")
         preset, found = chosen
         params = Params.preset(preset)
         batches = -(-task.samples // params.slot_count)
         features, outputs = batches * problem.features, batches * problem.outputs
-        return Offer(
+        return Estimate(
             way=self.name,
             parameters=f"{preset}, weights under the {under} key",
             work=counted(

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from hesc.protocols.backend import Backend
 
 
-def contenders(backend: Backend, *, samples: int, objective: str, bandwidth: float) -> Decision:
-    """The table of ways to compute the same; see `Serving.contenders`.
+def candidates(backend: Backend, *, samples: int, objective: str, bandwidth: float) -> Decision:
+    """The table of ways to compute the same; see `Serving.candidates`.
 
     Raises:
         ParameterError: other ways are not compared with this one.
@@ -41,11 +41,11 @@ def contenders(backend: Backend, *, samples: int, objective: str, bandwidth: flo
 
 
 def table(backend: Backend) -> str:
-    """The contenders for so many samples as were planned for, or why there are none."""
+    """The candidates for so many samples as were planned for, or why there are none."""
     try:
-        found = contenders(backend, samples=backend.batch, objective="latency", bandwidth=1e7)
+        found = candidates(backend, samples=backend.batch, objective="latency", bandwidth=1e7)
     except HescError as error:
-        return f"no contenders: {error}"
+        return f"no candidates: {error}"
     return str(found)
 
 

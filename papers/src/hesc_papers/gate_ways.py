@@ -16,7 +16,7 @@ from hesc.secret import keygen
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# The contenders, by the names of their rows.
+# The candidates, by the names of their rows.
 BINARY: Final = "array multiplier, gate by gate"
 BINARY_COMPILED: Final = "array multiplier, compiled"
 AND_STREAMS: Final = "AND streams, gate by gate"
@@ -44,27 +44,27 @@ class Bench:
         self.server = gates.Evaluator(self.public)
         self.precision = gates.Precision.of(self.params)
 
-    def program(self, contender: str, bits: int) -> gates.Program:
-        """The contender's program for numbers of `bits` bits, streams of `2**bits`."""
+    def program(self, candidate: str, bits: int) -> gates.Program:
+        """The candidate's program for numbers of `bits` bits, streams of `2**bits`."""
         circuit = {
             BINARY: lambda: gates.array_multiplier(bits),
             BINARY_COMPILED: lambda: gates.array_multiplier(bits),
             AND_STREAMS: lambda: gates.stream_multiplier("AND", 2**bits),
             AND_COMPILED: lambda: gates.stream_multiplier("AND", 2**bits),
             XOR_STREAMS: lambda: gates.stream_multiplier("XOR", 2**bits),
-        }[contender]()
-        return circuit.compile(self.precision, gate_by_gate=contender in {BINARY, AND_STREAMS})
+        }[candidate]()
+        return circuit.compile(self.precision, gate_by_gate=candidate in {BINARY, AND_STREAMS})
 
     def run(
         self,
-        contender: str,
+        candidate: str,
         program: gates.Program | None,
         a: NDArray[np.uint8],
         b: NDArray[np.uint8],
     ) -> Timing:
         """Multiplies rows of bits of `a` and `b`, shape (lanes, wires), and decrypts."""
         left, right = (gates.encrypt_bits(self.public, bits) for bits in (a, b))
-        if contender == XOR_PACKED:
+        if candidate == XOR_PACKED:
             start = time.perf_counter()
             product = left ^ right
         else:
@@ -76,13 +76,13 @@ class Bench:
         return Timing(seconds, decrypt_bits(self.secret, product))
 
     def check(
-        self, contender: str, a: NDArray[np.uint8], b: NDArray[np.uint8], timing: Timing
+        self, candidate: str, a: NDArray[np.uint8], b: NDArray[np.uint8], timing: Timing
     ) -> int:
         """Wrong results among the rows."""
-        if contender in {BINARY, BINARY_COMPILED}:
+        if candidate in {BINARY, BINARY_COMPILED}:
             product = gates.to_numbers(a) * gates.to_numbers(b)
             return int(np.sum(gates.to_numbers(timing.outputs) != product))
-        expected = a & b if contender in {AND_STREAMS, AND_COMPILED} else a ^ b
+        expected = a & b if candidate in {AND_STREAMS, AND_COMPILED} else a ^ b
         return int(np.sum(np.any(timing.outputs != expected, axis=-1)))
 
     def gate(self) -> float:
@@ -94,15 +94,15 @@ class Bench:
 
 
 def operands(
-    contender: str, bits: int, lanes: int, rng: np.random.Generator
+    candidate: str, bits: int, lanes: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Random bits of both operands, (lanes, wires)."""
-    wires = bits if contender in {BINARY, BINARY_COMPILED} else 2**bits
+    wires = bits if candidate in {BINARY, BINARY_COMPILED} else 2**bits
     a, b = rng.integers(0, 2, (2, lanes, wires), dtype=np.uint8)
     return a, b
 
 
 def _given(program: gates.Program | None) -> gates.Program:
     if program is None:
-        raise TypeError("this contender needs its program")
+        raise TypeError("this candidate needs its program")
     return program
