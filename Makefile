@@ -104,7 +104,7 @@ leakage: ## Statistical look for secrets in running times, some minutes
 vectors: build ## Write the stored vectors again
 	$(BIN)/python -m scripts.encoder_vectors
 	$(BIN)/python -m scripts.scheme_vectors
-	$(BIN)/python -m scripts.leveled_vectors
+	$(BIN)/python -m scripts.ciphertext_vectors
 	$(BIN)/python -m scripts.logarithm_vectors
 	$(BIN)/python -m scripts.bit_vectors
 	$(BIN)/python -m scripts.product_vectors

@@ -14,7 +14,7 @@ import numpy as np
 import hesc
 from hesc import packing
 from hesc.packing.secret import encrypt_slots
-from scripts.leveled_vectors import stored
+from scripts.ciphertext_vectors import stored
 
 TARGET = Path(__file__).parents[1] / "vectors" / "slots.json"
 INDEX = 51

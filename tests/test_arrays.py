@@ -189,9 +189,9 @@ def test_powers_and_polynomials() -> None:
 def test_side_by_side_shares_ciphertexts() -> None:
     kit = Kit(hesc.Params.recommended("bfv", encoding="streams"), 64)
     x, w = kit.encrypt(np.resize(X, (1, 15))), kit.encrypt(np.resize(W, (3, 15)))
-    assert (x.blocks, w.blocks) == (1, 3)
+    assert (x.native.blocks, w.native.blocks) == (1, 3)
     y = x @ w.T
-    assert y.blocks == 3
+    assert y.native.blocks == 3
     exact = np.resize(X, (1, 15)) @ np.resize(W, (3, 15)).T
     assert np.all(np.abs(kit.decrypt(y) - exact) < 0.7)
     with pytest.raises(hesc.ShapeError, match=r"misaligned.*one_per_block"):
@@ -280,7 +280,7 @@ def test_multiplexed_sums() -> None:
     kit = Kit(hesc.Params.preset("bfv_2048_slots"), 2048, layout="one_per_block")
     x = kit.encrypt(W)
     y = x.multiplexed_sum(axis=1, coefficients=[1.0, -2.0, 0.5], random_state=3)
-    assert y.blocks == 4
+    assert y.native.blocks == 4
     np.testing.assert_allclose(kit.decrypt(y), W @ [1.0, -2.0, 0.5], atol=0.4)
     with pytest.raises(hesc.ShapeError, match="3 coefficients"):
         x.multiplexed_sum(axis=1, coefficients=[1.0], random_state=3)

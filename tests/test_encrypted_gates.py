@@ -186,7 +186,7 @@ def test_products_of_streams_need_no_bootstrap(secure: Parties) -> None:
     a, b = rng.integers(0, 2, (2, 1000, 256))
     left, right = (gates.encrypt_bits(secure.public, bits) for bits in (a, b))
     product = left ^ right
-    assert (product.is_packed, product.are_parities) == (True, True)
+    assert (product.native.is_packed, product.are_parities) == (True, True)
     np.testing.assert_array_equal(decrypt_bits(secure.secret, product), a ^ b)
     # The same, bit by bit, as a program.
     program = secure.server.program(gates.stream_multiplier("XOR", 256))

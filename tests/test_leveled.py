@@ -22,7 +22,7 @@ from tests.second_implementation import leveled, wire
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "leveled.json").read_text())
+VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "ciphertexts.json").read_text())
 
 
 def bound_of(scheme: str) -> float:
@@ -163,7 +163,7 @@ def test_presets_reach_what_their_names_say() -> None:
     for name in hesc.Params.presets("vectors").names:
         params = hesc.Params.preset(name)
         expected = "hestd2018" if name.startswith("hestd2018_") else "guidelines2024"
-        assert params.native.assurance == expected
+        assert params.assurance == expected
         assert all(q < 2**50 for q in [*params.coeff_moduli, *params.special_moduli])
         assert name in repr(params)
         # Steps of BGV's levels are as small as its products need: as deep as BFV, beyond CKKS.

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import hesc
+from hesc import _native
 from tests.leveled_cases import Keys, precise_keys
 from tests.second_implementation import leveled, wire
 
@@ -25,7 +26,7 @@ def precise() -> Keys:
 def vector_of(
     public: hesc.PublicKeys, ciphertext: bytes, length: int, *, complex_values: bool = False
 ) -> hesc.EncryptedVector:
-    native = public.params.native.ciphertext_from_bytes(ciphertext)
+    native = _native.Ciphertext.from_bytes(public.params, ciphertext)
     return hesc.EncryptedVector(public.params, native, length, complex_values=complex_values)
 
 

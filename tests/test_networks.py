@@ -208,7 +208,7 @@ def layered(params: StreamParams, length: int) -> np.ndarray[Any, np.dtype[np.fl
     if length == 1024:
         # 303 for each sample; products of two biases do not depend on the sample.
         shared = (outputs.shape[0] - 1) * (3 * 4 + 3)
-        assert outputs.blocks == 3 * 303 - shared
+        assert outputs.native.blocks == 3 * 303 - shared
     return hesc.Decryptor(secret).decrypt(outputs)
 
 

@@ -136,7 +136,7 @@ def from_seal(p: Pair, ciphertext: Any, noise: hesc.EncryptedVector) -> hesc.Enc
     parts = coefficients(ciphertext)
     head = (head[0], parts.shape[1], len(parts), factor, scale, *head[5:])
     data = wire.write_leveled(head, parts, LEVELS)
-    return raw(p, p.secret.params.native.ciphertext_from_bytes(data))
+    return raw(p, _native.Ciphertext.from_bytes(p.secret.params, data))
 
 
 def close(found: NDArray[Any], expected: NDArray[Any], atol: float = 1e-5) -> None:
@@ -146,7 +146,7 @@ def close(found: NDArray[Any], expected: NDArray[Any], atol: float = 1e-5) -> No
         np.testing.assert_allclose(found, expected, atol=atol)
 
 
-def raw(p: Pair, native: _native.LeveledCiphertext) -> hesc.EncryptedVector:
+def raw(p: Pair, native: _native.Ciphertext) -> hesc.EncryptedVector:
     complex_values = p.scheme == "ckks"
     return hesc.EncryptedVector(
         p.secret.params, native, p.secret.params.slot_count, complex_values=complex_values
@@ -155,12 +155,14 @@ def raw(p: Pair, native: _native.LeveledCiphertext) -> hesc.EncryptedVector:
 
 def test_plaintexts_are_the_same_polynomials(pair: Pair) -> None:
     x = values(pair.scheme, 1)
-    native = pair.secret.params.native
+    params = pair.secret.params
     if pair.scheme == "ckks":
         # An encryption of zero plus the plaintext shows the plaintext's residues.
         zero = pair.public.encrypt(np.zeros(1))
         _, before = wire.read_leveled(zero.to_bytes(), DEGREE, LEVELS)
-        with_it = zero.native.add_plain(native.encode_complex(x, SCALE, len(MODULI)))
+        with_it = zero.native.add_plain(
+            _native.Plaintext.encode_complex(params, x, SCALE, len(MODULI))
+        )
         _, after = wire.read_leveled(raw(pair, with_it).to_bytes(), DEGREE, LEVELS)
         ours = (after[0, 0] - before[0, 0]) % MODULI[0]
         theirs = pair.evaluator.sub_plain(
@@ -171,7 +173,7 @@ def test_plaintexts_are_the_same_polynomials(pair: Pair) -> None:
         # Two Fourier transforms in doubles: coefficients of 38 bits agree to a unit.
         assert np.max(np.abs(off)) <= 1
         return
-    ours = native.encode_integers(x, False).decode_integers(True) % T
+    ours = _native.Plaintext.encode_integers(params, x, False).decode_integers(True) % T
     theirs = seal_format.coefficients(seal_encode(pair, x), DEGREE)
     np.testing.assert_array_equal(ours, theirs)
 
@@ -188,11 +190,11 @@ def test_what_both_compute_alike_has_equal_residues(pair: Pair) -> None:
     x, y = values(pair.scheme, 3), values(pair.scheme, 4)
     a, b = pair.public.encrypt(x), pair.public.encrypt(y)
     c, d = to_seal(pair, a), to_seal(pair, b)
-    evaluator, native = pair.evaluator, pair.secret.params.native
+    evaluator, params = pair.evaluator, pair.secret.params
     plain = (
-        native.encode_complex(y, SCALE, len(MODULI))
+        _native.Plaintext.encode_complex(params, y, SCALE, len(MODULI))
         if pair.scheme == "ckks"
-        else native.encode_integers(y, False)
+        else _native.Plaintext.encode_integers(params, y, False)
     )
     alike = [
         (a.native.add(b.native), evaluator.add(c, d)),

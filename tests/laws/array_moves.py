@@ -118,7 +118,7 @@ class MovingArrays(ArrayProgram):
         """Answers, fused and compact, travel and say what the array says."""
         x = self.pick(a)
         native = x.array.native
-        digits = min(fuse, x.array.blocks) if isinstance(fuse, int) else 0
+        digits = min(fuse, x.array.native.blocks) if isinstance(fuse, int) else 0
         fits = digits and (native.max_count + 1) ** digits - 1 <= native.capacity
         try:
             sent = x.array.answer(fuse=fuse, compact=compact)

@@ -313,7 +313,7 @@ class EncryptedPrograms(Programs[Bits]):
             self.check(gates.BitAnswer.from_bytes(params, sent), bits)
             self.agreed()
             return
-        if not x.is_packed:
+        if not x.native.is_packed:
             self.refused(x.to_bytes, hesc.ParameterError)
             return
         self.compared(lambda: gates.EncryptedBits.from_bytes(params, x.to_bytes()), bits)

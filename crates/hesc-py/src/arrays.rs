@@ -1,6 +1,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hesc_circuits::Fusion;
+use hesc_schemes::wire::{Kind, Reader};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -9,6 +10,7 @@ use crate::encoder::{BitStreams, Pair, Selector, estimates_to_py};
 use crate::erased::{self, ErasedAnswer, ErasedSeeded, Operation};
 use crate::errors::{FusionError, ShapeError, stochastic_to_py, to_py};
 use crate::interrupt::interruptible;
+use crate::params::StreamParams;
 use crate::workers::Compute;
 
 /// An array of indices or numbers as a slice.
@@ -45,6 +47,18 @@ impl Array {
 
 #[pymethods]
 impl Array {
+    /// An array from its wire form, seeded or not.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, params: &StreamParams, data: &[u8]) -> PyResult<Self> {
+        let read = || {
+            if Reader::says(data, Kind::SeededStreams) {
+                return params.0.read_seeded(data)?.expand();
+            }
+            params.0.read_streams(data)
+        };
+        interruptible(py, read, to_py).map(Self)
+    }
+
     #[getter]
     fn elements(&self) -> usize {
         self.0.shape().elements
@@ -199,6 +213,11 @@ pub struct SeededArray(pub Arc<dyn ErasedSeeded>);
 
 #[pymethods]
 impl SeededArray {
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, params: &StreamParams, data: &[u8]) -> PyResult<Self> {
+        interruptible(py, || params.0.read_seeded(data), to_py).map(Self)
+    }
+
     #[getter]
     fn elements(&self) -> usize {
         self.0.elements()
@@ -213,16 +232,29 @@ impl SeededArray {
     }
 }
 
-#[pyclass(frozen, module = "hesc")]
+#[pyclass(frozen, subclass, module = "hesc")]
 pub struct Answer(pub Arc<dyn ErasedAnswer>);
 
 #[pymethods]
 impl Answer {
+    /// The same answer, which subclasses start from.
+    #[new]
+    fn new(of: &Self) -> Self {
+        Self(Arc::clone(&of.0))
+    }
+
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, params: &StreamParams, data: &[u8]) -> PyResult<Self> {
+        interruptible(py, || params.0.read_answer(data), to_py).map(Self)
+    }
+
+    /// Numbers in it.
     #[getter]
     fn elements(&self) -> usize {
         self.0.elements()
     }
 
+    /// Ciphertexts.
     #[getter]
     fn blocks(&self) -> usize {
         self.0.blocks()

@@ -19,8 +19,8 @@ use crate::erased::{PublicOf, SecretOf, os_rng};
 use crate::errors::{OutOfRangeError, ParameterError, ShapeError, scheme_to_py, to_py};
 use crate::gates::{Program, check_precision};
 use crate::interrupt::{interruptible, watched};
-use crate::keys::{PublicKey, SecretKey};
-use crate::params::Params;
+use crate::keys::{StreamPublicKey, StreamSecretKey};
+use crate::params::StreamParams;
 use crate::workers::Compute;
 
 pub fn other_scheme() -> PyErr {
@@ -93,7 +93,7 @@ impl EncryptedBits {
 #[pymethods]
 impl EncryptedBits {
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, params: &Params, data: &[u8]) -> PyResult<Self> {
+    fn from_bytes(py: Python<'_>, params: &StreamParams, data: &[u8]) -> PyResult<Self> {
         let scheme = params.tfhe().ok_or_else(other_scheme)?.clone();
         let Packed { blocks, shape } = py
             .compute(|| Packed::<Ciphertexts>::from_bytes(&scheme, data))
@@ -130,7 +130,7 @@ impl EncryptedBits {
     #[staticmethod]
     fn integers_from_bytes(
         py: Python<'_>,
-        params: &Params,
+        params: &StreamParams,
         data: &[u8],
     ) -> PyResult<(Self, bool, bool)> {
         let scheme = params.tfhe().ok_or_else(other_scheme)?.clone();
@@ -262,7 +262,7 @@ impl EncryptedBits {
 #[pymethods]
 impl BitAnswer {
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, params: &Params, data: &[u8]) -> PyResult<Self> {
+    fn from_bytes(py: Python<'_>, params: &StreamParams, data: &[u8]) -> PyResult<Self> {
         let scheme = params.tfhe().ok_or_else(other_scheme)?.clone();
         let bits = py.compute(|| Packed::<CompactCiphertexts>::from_bytes(&scheme, data));
         Ok(Self { bits: bits.map_err(scheme_to_py)?, scheme })
@@ -272,7 +272,7 @@ impl BitAnswer {
     #[staticmethod]
     fn integers_from_bytes(
         py: Python<'_>,
-        params: &Params,
+        params: &StreamParams,
         data: &[u8],
     ) -> PyResult<(Self, bool, bool)> {
         let scheme = params.tfhe().ok_or_else(other_scheme)?.clone();
@@ -313,7 +313,7 @@ fn integers(shape: &[usize], signed: bool, boolean: bool) -> Integers {
 #[pyfunction]
 pub fn encrypt_bits(
     py: Python<'_>,
-    public: &PublicKey,
+    public: &StreamPublicKey,
     bits: PyReadonlyArray1<'_, u8>,
     shape: Vec<usize>,
 ) -> PyResult<EncryptedBits> {
@@ -333,13 +333,13 @@ pub fn encrypt_bits(
     Ok(EncryptedBits { scheme: scheme.clone(), form, shape })
 }
 
-fn secret_of(secret: &SecretKey) -> PyResult<&SecretOf<Tfhe>> {
+fn secret_of(secret: &StreamSecretKey) -> PyResult<&SecretOf<Tfhe>> {
     secret.0.as_any().downcast_ref().ok_or_else(other_scheme)
 }
 
 /// What others need to evaluate circuits on bits of this key.
 #[pyfunction]
-pub fn evaluation_key(py: Python<'_>, secret: &SecretKey) -> PyResult<EvaluationKey> {
+pub fn evaluation_key(py: Python<'_>, secret: &StreamSecretKey) -> PyResult<EvaluationKey> {
     let SecretOf { scheme, key } = secret_of(secret)?;
     let key = py.compute(|| Ok(scheme.generate_evaluation_key(key, &mut os_rng()?)?));
     Ok(EvaluationKey { scheme: scheme.clone(), key: key.map_err(to_py)? })
@@ -349,7 +349,7 @@ pub fn evaluation_key(py: Python<'_>, secret: &SecretKey) -> PyResult<Evaluation
 #[pyfunction]
 pub fn decrypt_bits<'py>(
     py: Python<'py>,
-    secret: &SecretKey,
+    secret: &StreamSecretKey,
     bits: &EncryptedBits,
 ) -> PyResult<Bound<'py, PyArray1<u8>>> {
     let SecretOf { scheme, key } = secret_of(secret)?;
@@ -366,7 +366,7 @@ pub fn decrypt_bits<'py>(
 #[pyfunction]
 pub fn decrypt_bit_answer<'py>(
     py: Python<'py>,
-    secret: &SecretKey,
+    secret: &StreamSecretKey,
     answer: &BitAnswer,
 ) -> PyResult<Bound<'py, PyArray1<u8>>> {
     let SecretOf { scheme, key } = secret_of(secret)?;
@@ -381,7 +381,11 @@ fn parities(counts: &[u32], bits: usize) -> Vec<u8> {
 
 /// The mean square of the noise of bits, and the most that the model allows, in units of the torus.
 #[pyfunction]
-pub fn bit_noise(py: Python<'_>, secret: &SecretKey, bits: &EncryptedBits) -> PyResult<(f64, f64)> {
+pub fn bit_noise(
+    py: Python<'_>,
+    secret: &StreamSecretKey,
+    bits: &EncryptedBits,
+) -> PyResult<(f64, f64)> {
     let SecretOf { scheme, key } = secret_of(secret)?;
     py.compute(|| {
         let samples = bits.samples()?;
@@ -400,7 +404,7 @@ pub struct EvaluationKey {
 #[pymethods]
 impl EvaluationKey {
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, params: &Params, data: &[u8]) -> PyResult<Self> {
+    fn from_bytes(py: Python<'_>, params: &StreamParams, data: &[u8]) -> PyResult<Self> {
         let scheme = params.tfhe().ok_or_else(other_scheme)?.clone();
         let key = py.compute(|| scheme.evaluation_key_from_bytes(data)).map_err(scheme_to_py)?;
         Ok(Self { scheme, key })

@@ -1,8 +1,11 @@
 //! Encrypted binary codes and their distances. Sets are lattices with words of 32 bits: what `params` opens.
 
+use std::sync::Arc;
+
 use hesc_circuits::codes::{self, Distances};
 use hesc_schemes::rlwe::{PublicKey as OfSet, SecretKey as SecretOfSet};
 use hesc_schemes::streams::lattice::Hiding;
+use hesc_schemes::wire::{Kind, Reader};
 use hesc_schemes::{Bfv, SchemeError};
 use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray2, ToPyArray};
 use pyo3::prelude::*;
@@ -11,8 +14,8 @@ use pyo3::types::PyBytes;
 use crate::erased::{PublicOf, SecretOf, os_rng};
 use crate::errors::{ParameterError, ShapeError, scheme_to_py, to_py};
 use crate::interrupt::interruptible;
-use crate::keys::{PublicKey, SecretKey};
-use crate::params::Params;
+use crate::keys::{StreamPublicKey, StreamSecretKey};
+use crate::params::StreamParams;
 use crate::workers::Compute;
 
 fn unsuitable() -> PyErr {
@@ -22,16 +25,16 @@ fn unsuitable() -> PyErr {
     )
 }
 
-fn scheme_of(params: &Params) -> PyResult<&Bfv<u32>> {
+fn scheme_of(params: &StreamParams) -> PyResult<&Bfv<u32>> {
     params.of_type().ok_or_else(unsuitable)
 }
 
-fn public_of(key: &PublicKey) -> PyResult<(&Bfv<u32>, &OfSet<u32>)> {
+fn public_of(key: &StreamPublicKey) -> PyResult<(&Bfv<u32>, &OfSet<u32>)> {
     let key: Option<&PublicOf<Bfv<u32>>> = key.0.as_any().downcast_ref();
     key.map(|key| (&key.scheme, &key.key)).ok_or_else(unsuitable)
 }
 
-fn secret_of(key: &SecretKey) -> PyResult<(&Bfv<u32>, &SecretOfSet<u32>)> {
+fn secret_of(key: &StreamSecretKey) -> PyResult<(&Bfv<u32>, &SecretOfSet<u32>)> {
     let key: Option<&SecretOf<Bfv<u32>>> = key.0.as_any().downcast_ref();
     key.map(|key| (&key.scheme, &key.key)).ok_or_else(unsuitable)
 }
@@ -51,7 +54,7 @@ impl SeededCodes {
     #[staticmethod]
     fn encrypt(
         py: Python<'_>,
-        key: &SecretKey,
+        key: &StreamSecretKey,
         codes: PyReadonlyArray2<'_, u64>,
     ) -> PyResult<Self> {
         let (scheme, key) = secret_of(key)?;
@@ -61,33 +64,29 @@ impl SeededCodes {
         made.map(Self).map_err(scheme_to_py)
     }
 
-    #[staticmethod]
-    fn from_bytes(py: Python<'_>, params: &Params, data: &[u8]) -> PyResult<Self> {
-        let scheme = scheme_of(params)?;
-        let read = py.compute(|| codes::SeededCodes::from_bytes(scheme, data));
-        read.map(Self).map_err(scheme_to_py)
-    }
-
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let bytes = py.compute(|| self.0.to_bytes());
         PyBytes::new(py, &bytes)
     }
-
-    fn expand(&self, py: Python<'_>) -> PyResult<EncryptedCodes> {
-        py.compute(|| self.0.expand()).map(EncryptedCodes).map_err(scheme_to_py)
-    }
 }
 
 /// Encrypted codes that others compare theirs to.
-#[pyclass(frozen, module = "hesc")]
-pub struct EncryptedCodes(codes::EncryptedCodes);
+#[pyclass(frozen, subclass, module = "hesc")]
+pub struct EncryptedCodes(Arc<codes::EncryptedCodes>);
 
 #[pymethods]
 impl EncryptedCodes {
+    /// The same codes, which subclasses start from.
+    #[new]
+    fn new(of: &Self) -> Self {
+        Self(Arc::clone(&of.0))
+    }
+
+    /// Codes under a public key, packed rows.
     #[staticmethod]
-    fn encrypt(
+    fn of_rows(
         py: Python<'_>,
-        key: &PublicKey,
+        key: &StreamPublicKey,
         codes: PyReadonlyArray2<'_, u64>,
     ) -> PyResult<Self> {
         let (scheme, key) = public_of(key)?;
@@ -95,16 +94,23 @@ impl EncryptedCodes {
         let mut rng = os_rng().map_err(to_py)?;
         let made =
             py.compute(|| codes::EncryptedCodes::encrypt(scheme, key, words, bits, &mut rng));
-        made.map(Self).map_err(scheme_to_py)
+        made.map(Self::of).map_err(scheme_to_py)
     }
 
+    /// Codes from their wire form, seeded or not.
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, params: &Params, data: &[u8]) -> PyResult<Self> {
+    fn read(py: Python<'_>, params: &StreamParams, data: &[u8]) -> PyResult<Self> {
         let scheme = scheme_of(params)?;
-        let read = py.compute(|| codes::EncryptedCodes::from_bytes(scheme, data));
-        read.map(Self).map_err(scheme_to_py)
+        let read = || {
+            if Reader::says(data, Kind::SeededCodes) {
+                return codes::SeededCodes::from_bytes(scheme, data)?.expand();
+            }
+            codes::EncryptedCodes::from_bytes(scheme, data)
+        };
+        py.compute(read).map(Self::of).map_err(scheme_to_py)
     }
 
+    /// The wire form.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let bytes = py.compute(|| self.0.to_bytes());
         PyBytes::new(py, &bytes)
@@ -116,10 +122,12 @@ impl EncryptedCodes {
         (self.0.records(), self.0.bits())
     }
 
+    /// Coefficients that show the distances to so many codes.
     fn coefficients(&self, codes: usize) -> u64 {
         self.0.coefficients(codes)
     }
 
+    /// Distances to clear codes, packed rows, which the noise tells.
     fn distances(
         &self,
         py: Python<'_>,
@@ -127,13 +135,14 @@ impl EncryptedCodes {
     ) -> PyResult<EncryptedDistances> {
         let (words, _) = self.operand(&codes)?;
         let made = interruptible(py, || self.0.distances_vartime(words), scheme_to_py)?;
-        Ok(EncryptedDistances(made))
+        Ok(EncryptedDistances(Arc::new(made)))
     }
 
-    fn hidden_distances(
+    /// Distances to clear codes, packed rows, and nothing else.
+    fn distances_hidden(
         &self,
         py: Python<'_>,
-        key: &PublicKey,
+        key: &StreamPublicKey,
         codes: PyReadonlyArray2<'_, u64>,
         coefficients: u64,
         statistical_bits: u32,
@@ -143,11 +152,15 @@ impl EncryptedCodes {
         let hiding = Hiding { coefficients, statistical_bits };
         let mut rng = os_rng().map_err(to_py)?;
         let work = || self.0.hidden_distances_vartime(key, words, hiding, &mut rng);
-        Ok(EncryptedDistances(interruptible(py, work, scheme_to_py)?))
+        Ok(EncryptedDistances(Arc::new(interruptible(py, work, scheme_to_py)?)))
     }
 }
 
 impl EncryptedCodes {
+    fn of(codes: codes::EncryptedCodes) -> Self {
+        Self(Arc::new(codes))
+    }
+
     /// Rows as long as these codes.
     fn operand<'a>(&self, codes: &'a PyReadonlyArray2<'_, u64>) -> PyResult<(&'a [u64], usize)> {
         let (words, bits) = rows(codes)?;
@@ -162,17 +175,28 @@ impl EncryptedCodes {
 }
 
 /// Encrypted distances.
-#[pyclass(frozen, module = "hesc")]
-pub struct EncryptedDistances(Distances);
+#[pyclass(frozen, subclass, module = "hesc")]
+pub struct EncryptedDistances(Arc<Distances>);
 
 #[pymethods]
 impl EncryptedDistances {
-    #[staticmethod]
-    fn from_bytes(py: Python<'_>, params: &Params, data: &[u8]) -> PyResult<Self> {
-        let scheme = scheme_of(params)?;
-        py.compute(|| Distances::from_bytes(scheme, data)).map(Self).map_err(scheme_to_py)
+    /// The same distances, which subclasses start from.
+    #[new]
+    fn new(of: &Self) -> Self {
+        Self(Arc::clone(&of.0))
     }
 
+    /// Distances from their wire form.
+    #[staticmethod]
+    fn read(py: Python<'_>, params: &StreamParams, data: &[u8]) -> PyResult<Self> {
+        let scheme = scheme_of(params)?;
+        py.compute(|| Distances::from_bytes(scheme, data))
+            .map(Arc::new)
+            .map(Self)
+            .map_err(scheme_to_py)
+    }
+
+    /// The wire form, whose length follows from the shape.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let bytes = py.compute(|| self.0.to_bytes());
         PyBytes::new(py, &bytes)
@@ -183,15 +207,17 @@ impl EncryptedDistances {
     fn shape(&self) -> (usize, usize) {
         self.0.shape()
     }
+}
 
-    fn decrypt<'py>(
-        &self,
-        py: Python<'py>,
-        key: &SecretKey,
-    ) -> PyResult<Bound<'py, PyArray2<u32>>> {
-        let (_, key) = secret_of(key)?;
-        let rows: Result<_, SchemeError> = py.compute(|| self.0.decrypt(key));
-        let (codes, records) = self.0.shape();
-        rows.map_err(scheme_to_py)?.to_pyarray(py).reshape([codes, records])
-    }
+/// Distances in the clear, a row for each clear code.
+#[pyfunction]
+pub fn decrypt_distances<'py>(
+    py: Python<'py>,
+    secret: &StreamSecretKey,
+    distances: &EncryptedDistances,
+) -> PyResult<Bound<'py, PyArray2<u32>>> {
+    let (_, key) = secret_of(secret)?;
+    let rows: Result<_, SchemeError> = py.compute(|| distances.0.decrypt(key));
+    let (codes, records) = distances.0.shape();
+    rows.map_err(scheme_to_py)?.to_pyarray(py).reshape([codes, records])
 }

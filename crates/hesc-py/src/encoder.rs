@@ -163,7 +163,7 @@ pub fn sobol_points(
 }
 
 /// Threads may share it: each call takes its dimensions before it lets others run.
-#[pyclass(frozen, module = "hesc")]
+#[pyclass(frozen, subclass, module = "hesc")]
 pub struct Encoder(Mutex<stochastic::Encoder>);
 
 impl Encoder {
@@ -218,12 +218,17 @@ impl Encoder {
         Ok(Self(Mutex::new(stochastic::Encoder::new(config))))
     }
 
+    /// The dimension or draw of the next call.
     #[getter]
     fn next_dimension(&self, py: Python<'_>) -> u32 {
         self.state(py).next_dimension()
     }
 
-    fn encode(&self, py: Python<'_>, values: PyReadonlyArray1<'_, f64>) -> PyResult<BitStreams> {
+    fn streams_of(
+        &self,
+        py: Python<'_>,
+        values: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<BitStreams> {
         let values = slice(&values)?;
         let encoded = self.draw(py, 1, |encoder| encoder.encode(values))?;
         let representation = self.state(py).config().representation;
@@ -231,7 +236,7 @@ impl Encoder {
     }
 
     /// `jointly`: by the joint generator, whichever this one is, for as long as it has dimensions.
-    fn encode_factors(
+    fn factors_of(
         &self,
         py: Python<'_>,
         values: PyReadonlyArray1<'_, f64>,
@@ -255,7 +260,7 @@ impl Encoder {
         Ok(encoded.into_iter().map(traced).collect())
     }
 
-    fn error_bound(
+    fn proved_bound(
         &self,
         py: Python<'_>,
         factors: u32,
@@ -267,7 +272,7 @@ impl Encoder {
     }
 
     /// Standard deviation of products of these values and so many factors, by the law.
-    fn predicted_error<'py>(
+    fn expected_error<'py>(
         &self,
         py: Python<'py>,
         values: PyReadonlyArray1<'_, f64>,

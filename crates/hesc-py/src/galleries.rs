@@ -7,7 +7,7 @@ use pyo3::types::PyBytes;
 
 use crate::errors::{ShapeError, scheme_to_py};
 use crate::interrupt::interruptible;
-use crate::leveled::{LeveledParams, LeveledSecretKey, generator};
+use crate::vectors::{VectorParams, VectorSecretKey, generator};
 use crate::workers::Compute;
 
 type Codes<'py> = PyReadonlyArray2<'py, u64>;
@@ -48,8 +48,8 @@ impl GalleryPlan {
 
     /// The set that its keys are of.
     #[getter]
-    fn params(&self) -> LeveledParams {
-        LeveledParams(self.0.products().scheme().clone())
+    fn params(&self) -> VectorParams {
+        VectorParams(self.0.products().scheme().clone())
     }
     /// Bits of a code, of a piece, and of the coefficients of an answer; codes that share ciphertexts.
     #[getter]
@@ -69,7 +69,7 @@ impl GalleryPlan {
     fn encrypt_gallery<'py>(
         &self,
         py: Python<'py>,
-        secret: &LeveledSecretKey,
+        secret: &VectorSecretKey,
         codes: Codes<'_>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let words = self.rows(&codes)?;
@@ -81,7 +81,7 @@ impl GalleryPlan {
     fn encrypt_probes<'py>(
         &self,
         py: Python<'py>,
-        secret: &LeveledSecretKey,
+        secret: &VectorSecretKey,
         codes: Codes<'_>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let words = self.rows(&codes)?;
@@ -95,7 +95,7 @@ impl GalleryPlan {
     fn decrypt<'py>(
         &self,
         py: Python<'py>,
-        secret: &LeveledSecretKey,
+        secret: &VectorSecretKey,
         answer: &[u8],
     ) -> PyResult<(usize, usize, usize, usize, Bound<'py, PyArray1<u32>>)> {
         let found = py.compute(|| galleries::decrypt(&self.0, &secret.1, answer));

@@ -1,11 +1,15 @@
 //! Gate circuits.
 
+use std::sync::Arc;
+
 use hesc_circuits::gates::{
     BinaryGate, Builder as GateBuilder, Gate, GateError, Netlist, Output, Precision,
     Program as GateProgram, Wire, binary, stochastic,
 };
 use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyDict};
 
 use crate::errors::{OutOfRangeError, gate_to_py};
 use crate::interrupt::interruptible;
@@ -19,11 +23,12 @@ fn owned(inputs: &[PyReadonlyArray1<'_, u64>]) -> Vec<Vec<u64>> {
     inputs.iter().map(|numbers| numbers.as_array().to_vec()).collect()
 }
 
-#[pyclass(frozen, module = "hesc")]
-pub struct Circuit(pub Netlist);
+/// Gates, groups of inputs and of outputs; `hesc.gates.Circuit` knows signs besides.
+#[pyclass(frozen, subclass, module = "hesc")]
+pub struct Circuit(pub Arc<Netlist>);
 
 pub fn make(circuit: Result<Netlist, GateError>) -> PyResult<Circuit> {
-    circuit.map(Circuit).map_err(gate_to_py)
+    circuit.map(|netlist| Circuit(Arc::new(netlist))).map_err(gate_to_py)
 }
 
 fn binary_gate(name: &str) -> PyResult<BinaryGate> {
@@ -43,6 +48,12 @@ pub fn check_precision(numbers: &[f64]) -> PyResult<()> {
 
 #[pymethods]
 impl Circuit {
+    /// The same circuit, which subclasses start from.
+    #[new]
+    fn new(of: &Self) -> Self {
+        Self(Arc::clone(&of.0))
+    }
+
     #[staticmethod]
     fn ripple_carry_adder(width: usize) -> PyResult<Self> {
         make(binary::ripple_carry_adder(width))
@@ -103,6 +114,7 @@ impl Circuit {
         make(py.compute(|| Netlist::from_bristol(text)))
     }
 
+    /// The circuit in Bristol fashion; gates that the format lacks become several.
     fn to_bristol(&self, py: Python<'_>) -> String {
         py.compute(|| self.0.to_bristol())
     }
@@ -111,45 +123,54 @@ impl Circuit {
         make(py.compute(|| self.0.simplified()))
     }
 
+    /// Wires of each input.
     #[getter]
     fn inputs(&self) -> Vec<usize> {
         self.0.inputs().to_vec()
     }
 
+    /// Wires of each output.
     #[getter]
     fn outputs(&self) -> Vec<usize> {
         self.0.outputs().iter().map(Vec::len).collect()
     }
 
-    /// Gates by name.
-    fn counts(&self) -> Vec<(&'static str, usize)> {
+    /// Gates by name, those that occur.
+    #[getter]
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let counts = self.0.counts();
         let binary = BinaryGate::ALL.into_iter().map(|gate| (gate.name(), counts.of(gate)));
         binary
             .chain([("MUX", counts.mux), ("NOT", counts.not), ("CONSTANT", counts.constant)])
-            .collect()
+            .filter(|&(_, count)| count > 0)
+            .into_py_dict(py)
     }
 
+    /// Gates on the longest path; inverters and constants are free.
     #[getter]
     fn depth(&self) -> usize {
         self.0.depth()
     }
 
+    /// Bootstraps gate by gate: one for each gate of two inputs, two for a multiplexer.
     #[getter]
     fn bootstraps(&self) -> usize {
         self.0.bootstraps()
     }
 
+    /// Products where exclusive ors are sums, as modulo 2: all gates but XOR, XNOR and NOT.
     #[getter]
     fn products(&self) -> usize {
         self.0.products()
     }
 
+    /// Products that follow each other on the path with most of them.
     #[getter]
     fn product_depth(&self) -> usize {
         self.0.product_depth()
     }
 
+    /// Outputs in the clear of rows of words, one for each input; the bits of a word are its wires.
     fn evaluate<'py>(
         &self,
         py: Python<'py>,
@@ -164,16 +185,19 @@ impl Circuit {
         Ok(found.into_iter().map(|numbers| PyArray1::from_vec(py, numbers)).collect())
     }
 
-    /// The circuit as bootstraps and sums of ciphertexts, or with a bootstrap for each gate.
-    #[pyo3(signature = (*, bit, lookup, log2_failure, gate_by_gate))]
-    fn compile(
-        &self,
-        py: Python<'_>,
-        bit: f64,
-        lookup: [f64; 2],
-        log2_failure: f64,
-        gate_by_gate: bool,
-    ) -> PyResult<Program> {
+    /// The circuit as bootstraps and sums of ciphertexts, as few bootstraps as there need be.
+    ///
+    /// Args:
+    ///     precision: the noise; `Precision.of` gives it for a parameter set.
+    ///     gate_by_gate: a bootstrap for each gate instead, as gate libraries have it, for
+    ///         comparison.
+    ///
+    /// Raises:
+    ///     NoiseBudgetError: if the noise leaves no room for a gate, or for all together.
+    ///
+    #[pyo3(signature = (precision, *, gate_by_gate=false))]
+    fn compile(&self, py: Python<'_>, precision: Noise, gate_by_gate: bool) -> PyResult<Program> {
+        let Noise { bit, lookup, log2_failure } = precision;
         check_precision(&[bit, lookup[0], lookup[1], -log2_failure])?;
         let precision = Precision { bit, lookup, log2_failure };
         let compile = || match gate_by_gate {
@@ -184,7 +208,16 @@ impl Circuit {
     }
 }
 
-#[pyclass(frozen, module = "hesc")]
+/// `hesc.gates.Precision`.
+#[derive(FromPyObject)]
+struct Noise {
+    bit: f64,
+    lookup: [f64; 2],
+    log2_failure: f64,
+}
+
+/// A circuit as bootstraps and sums of ciphertexts; `Circuit.compile` makes one.
+#[pyclass(frozen, module = "hesc.gates")]
 pub struct Program(pub GateProgram);
 
 #[pymethods]
@@ -195,23 +228,25 @@ impl Program {
         self.0.inputs().to_vec()
     }
 
+    /// Bootstraps it takes.
     #[getter]
     fn bootstraps(&self) -> usize {
         self.0.bootstraps()
     }
 
-    /// Bootstraps of each layer.
+    /// Bootstraps that can run side by side, layer after layer.
     #[getter]
     fn layers(&self) -> Vec<usize> {
         self.0.layers().iter().map(Vec::len).collect()
     }
 
+    /// `log2` of the probability that any output is wrong, at most.
     #[getter]
     fn log2_failure(&self) -> f64 {
         self.0.log2_failure()
     }
 
-    /// Bits of the widest sum of an output.
+    /// Most ciphertexts that an output adds.
     #[getter]
     fn widest_sum(&self) -> usize {
         let terms = |output: &Output| match output {
@@ -219,6 +254,21 @@ impl Program {
             Output::Parity { terms, .. } => terms.len(),
         };
         self.0.outputs().iter().flatten().map(terms).max().unwrap_or(0)
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "a Program is not pickled or copied; send the Circuit and compile it there",
+        ))
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<hesc.gates.Program: {} bootstraps in {} layers, wrong with probability below 2^{:.0}>",
+            self.0.bootstraps(),
+            self.0.layers().len(),
+            self.0.log2_failure()
+        )
     }
 }
 

@@ -11,7 +11,8 @@ use crate::encoder::BitStreams;
 use crate::erased;
 use crate::errors::{ParameterError, stochastic_to_py, to_py};
 use crate::interrupt::interruptible;
-use crate::key_files::write_key_file;
+use crate::key_files::{read_secret, write_key_file};
+use crate::params::StreamParams;
 use crate::workers::Compute;
 
 fn layout_from(name: &str) -> PyResult<Layout> {
@@ -39,10 +40,15 @@ fn plaintext<'a>(
 }
 
 #[pyclass(frozen, module = "hesc")]
-pub struct PublicKey(pub Arc<dyn erased::Public>);
+pub struct StreamPublicKey(pub Arc<dyn erased::Public>);
 
 #[pymethods]
-impl PublicKey {
+impl StreamPublicKey {
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, params: &StreamParams, data: &[u8]) -> PyResult<Self> {
+        interruptible(py, || params.0.read_public(data), to_py).map(Self)
+    }
+
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0.to_bytes())
     }
@@ -71,10 +77,31 @@ impl PublicKey {
 
 /// No equality, no representation of its content, no pickling.
 #[pyclass(frozen, module = "hesc")]
-pub struct SecretKey(pub Arc<dyn erased::Secret>);
+pub struct StreamSecretKey(pub Arc<dyn erased::Secret>);
 
 #[pymethods]
-impl SecretKey {
+impl StreamSecretKey {
+    /// A new key pair.
+    #[staticmethod]
+    fn generate(py: Python<'_>, params: &StreamParams) -> PyResult<(Self, StreamPublicKey)> {
+        let (secret, public) = py.compute(|| params.0.generate_keys()).map_err(to_py)?;
+        Ok((Self(secret), StreamPublicKey(public)))
+    }
+
+    /// Reads a key from its file, without its bytes passing through Python.
+    #[staticmethod]
+    #[pyo3(signature = (params, path, passphrase))]
+    fn from_file(
+        py: Python<'_>,
+        params: &StreamParams,
+        path: PathBuf,
+        passphrase: Option<&str>,
+    ) -> PyResult<Self> {
+        read_secret(py, &path, passphrase, |bytes| {
+            params.0.read_secret(bytes).map(Self).map_err(to_py)
+        })
+    }
+
     /// Writes a new file that only its owner can read, under a passphrase if there is one; an
     /// existing file is never overwritten.
     #[pyo3(signature = (path, passphrase))]

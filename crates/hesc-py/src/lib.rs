@@ -19,7 +19,6 @@ mod integer_circuits;
 mod interrupt;
 mod key_files;
 mod keys;
-mod leveled;
 mod logarithms;
 mod params;
 #[cfg(feature = "peers")]
@@ -32,6 +31,7 @@ mod ring_products;
 mod transciphering;
 #[cfg(feature = "peers")]
 mod transforms;
+mod vectors;
 mod workers;
 
 /// Batches of ciphertexts are megabytes that come and go with every operation. The system's
@@ -59,7 +59,7 @@ mod _native {
         decrypt_bits, encrypt_bits, evaluation_key,
     };
     #[pymodule_export]
-    use crate::codes::{EncryptedCodes, EncryptedDistances, SeededCodes};
+    use crate::codes::{EncryptedCodes, EncryptedDistances, SeededCodes, decrypt_distances};
     #[pymodule_export]
     use crate::encoder::{BitStreams, Encoder, Selector, scc, sobol_points};
     #[pymodule_export]
@@ -84,17 +84,11 @@ mod _native {
     #[pymodule_export]
     use crate::key_files::wants_passphrase;
     #[pymodule_export]
-    use crate::keys::{PublicKey, SecretKey};
-    #[pymodule_export]
-    use crate::leveled::{
-        GaloisKeys, LeveledCiphertext, LeveledMatrix, LeveledParams, LeveledPlaintext,
-        LeveledPublicKey, LeveledSecretKey, RelinKey, SlotPlan, SlotsTrace, SlotsTrial, carries,
-        combined_levels, dot_rotations, matrix_rotations, pack, primes_of_bits, sum_of_products,
-    };
+    use crate::keys::{StreamPublicKey, StreamSecretKey};
     #[pymodule_export]
     use crate::logarithms::{LogarithmEvaluator, LogarithmPlan};
     #[pymodule_export]
-    use crate::params::Params;
+    use crate::params::StreamParams;
     #[cfg(feature = "peers")]
     #[pymodule_export]
     use crate::peer::{TfheBoolean, time_tfhe_keys};
@@ -112,4 +106,10 @@ mod _native {
     #[cfg(feature = "peers")]
     #[pymodule_export]
     use crate::transforms::Transform;
+    #[pymodule_export]
+    use crate::vectors::{
+        Ciphertext, GaloisKeys, Matrix, Plaintext, RelinKey, SlotPlan, SlotsTrace, SlotsTrial,
+        VectorParams, VectorPublicKey, VectorSecretKey, carries, combined_levels, dot_rotations,
+        matrix_rotations, pack, packing_cost, primes_of_bits, sum_of_products,
+    };
 }

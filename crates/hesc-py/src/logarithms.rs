@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::{logarithm_to_py, scheme_to_py};
-use crate::leveled::{LeveledParams, LeveledPublicKey, LeveledSecretKey, generator};
+use crate::vectors::{VectorParams, VectorPublicKey, VectorSecretKey, generator};
 use crate::workers::Compute;
 
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
@@ -81,8 +81,8 @@ impl LogarithmPlan {
 
     /// The set that its keys are of.
     #[getter]
-    fn params(&self) -> LeveledParams {
-        LeveledParams(self.0.products().scheme().clone())
+    fn params(&self) -> VectorParams {
+        VectorParams(self.0.products().scheme().clone())
     }
     /// Source, whether it serves all samples, and axes of each operand.
     #[getter]
@@ -150,7 +150,7 @@ impl LogarithmPlan {
         &self,
         py: Python<'py>,
         number: usize,
-        key: &LeveledPublicKey,
+        key: &VectorPublicKey,
         numbers: Numbers<'_>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let (key, numbers) = (EncryptionKey::Public(&key.1), numbers.as_slice()?);
@@ -163,7 +163,7 @@ impl LogarithmPlan {
         &self,
         py: Python<'py>,
         number: usize,
-        key: &LeveledSecretKey,
+        key: &VectorSecretKey,
         numbers: Numbers<'_>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let (key, numbers) = (EncryptionKey::Secret(&key.1), numbers.as_slice()?);
@@ -175,7 +175,7 @@ impl LogarithmPlan {
     fn decrypt<'py>(
         &self,
         py: Python<'py>,
-        secret: &LeveledSecretKey,
+        secret: &VectorSecretKey,
         answer: &[u8],
     ) -> PyResult<(Array<'py>, Array<'py>)> {
         let found = py.compute(|| logarithms::decrypt(&self.0, &secret.1, answer));

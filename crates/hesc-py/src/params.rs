@@ -1,4 +1,3 @@
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use hesc_schemes::rlwe::{PlaintextSpace, Spec};
@@ -8,28 +7,25 @@ use hesc_schemes::{Assurance, Packing, Pad, Plain, Scheme, SchemeError, Simulate
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::arrays::{Answer, Array, SeededArray};
 use crate::bit_set::{self, Numbers};
 use crate::erased::{Set, SetOf};
-use crate::errors::{ParameterError, scheme_to_py, to_py};
-use crate::interrupt::interruptible;
-use crate::key_files::read_secret;
-use crate::keys::{PublicKey, SecretKey};
-use crate::leveled::LeveledParams;
+use crate::errors::{ParameterError, scheme_to_py};
 use crate::presets;
+use crate::vectors::VectorParams;
 use crate::workers::Compute;
 
-#[pyclass(frozen, module = "hesc")]
-pub struct Params(Arc<dyn Set>);
+/// A set for streams; `hesc.Params` makes those that users have.
+#[pyclass(frozen, subclass, module = "hesc")]
+pub struct StreamParams(pub Arc<dyn Set>);
 
 /// Takes any scheme.
 struct IntoParams;
 
 impl Visitor for IntoParams {
-    type Output = Params;
+    type Output = StreamParams;
 
-    fn visit(self, scheme: impl Scheme) -> Params {
-        Params::of(scheme)
+    fn visit(self, scheme: impl Scheme) -> StreamParams {
+        StreamParams::of(scheme)
     }
 }
 
@@ -44,7 +40,7 @@ fn packing_from(name: &str) -> PyResult<Packing> {
     }
 }
 
-impl Params {
+impl StreamParams {
     /// The set of a scheme.
     pub fn of(scheme: impl Scheme) -> Self {
         Self(Arc::new(SetOf(scheme)))
@@ -71,10 +67,17 @@ impl Params {
 }
 
 #[pymethods]
-impl Params {
+impl StreamParams {
+    /// The same set, which subclasses start from.
+    #[new]
+    fn new(of: &Self) -> Self {
+        Self(Arc::clone(&of.0))
+    }
+
+    /// A set of primes, at least of this assurance.
     #[staticmethod]
     #[pyo3(signature = (*, ring_degree, coeff_moduli, packing, plain_modulus, scale, assurance))]
-    fn lattice(
+    fn of_lattice(
         ring_degree: usize,
         coeff_moduli: Vec<u64>,
         packing: &str,
@@ -98,7 +101,7 @@ impl Params {
 
     /// BFV or BGV with products slot by slot. Who made the set has chosen how secure it is.
     #[staticmethod]
-    fn unipolar_slots(py: Python<'_>, vectors: &LeveledParams) -> PyResult<Self> {
+    fn of_slots(py: Python<'_>, vectors: &VectorParams) -> PyResult<Self> {
         let spec = vectors.spec().clone();
         let assurance = spec.assurance();
         py.compute(|| UnipolarSlots::new(spec, assurance)).map(Self::of).map_err(scheme_to_py)
@@ -108,7 +111,7 @@ impl Params {
     /// digit and digits of bootstrap, key switch and packing.
     #[staticmethod]
     #[pyo3(signature = (*, dimensions, log2_noise, digits, assurance))]
-    fn tfhe_set(
+    fn of_bits(
         dimensions: [usize; 2],
         log2_noise: [f64; 2],
         digits: [(u32, u32); 3],
@@ -123,13 +126,15 @@ impl Params {
         Some(self.bit_numbers()?.precision)
     }
 
+    /// The set of the scheme that encrypts nothing.
     #[staticmethod]
-    fn plain(block_length: usize, plain_modulus: u64) -> PyResult<Self> {
+    fn of_plain(block_length: usize, plain_modulus: u64) -> PyResult<Self> {
         Plain::new(block_length, plain_modulus).map(Self::of).map_err(scheme_to_py)
     }
 
+    /// One-time pads.
     #[staticmethod]
-    fn pad(block_length: usize) -> PyResult<Self> {
+    fn of_pads(block_length: usize) -> PyResult<Self> {
         Pad::new(block_length).map(Self::of).map_err(scheme_to_py)
     }
 
@@ -143,7 +148,7 @@ impl Params {
     /// Lifted ElGamal.
     #[staticmethod]
     #[pyo3(signature = (*, group, max_count))]
-    fn elgamal(group: &str, max_count: u64) -> PyResult<Self> {
+    fn of_group(group: &str, max_count: u64) -> PyResult<Self> {
         let Some(group) = GroupName::ALL.into_iter().find(|known| known.name() == group) else {
             return Err(ParameterError::new_err(format!(
                 "unknown group {group:?}; choose one of {}",
@@ -155,7 +160,7 @@ impl Params {
 
     /// A named set of streams.
     #[staticmethod]
-    fn preset(py: Python<'_>, name: &str) -> PyResult<Self> {
+    fn of_preset(py: Python<'_>, name: &str) -> PyResult<Self> {
         let preset = presets::named(name, false)?;
         py.compute(|| Self::open(&preset.to_bytes()?, preset.assurance())).map_err(scheme_to_py)
     }
@@ -166,32 +171,37 @@ impl Params {
         presets::name_of(&self.0.to_bytes(), self.0.name(), self.assurance())
     }
 
+    /// A set from its wire form, at least of this assurance.
     #[staticmethod]
-    #[pyo3(signature = (data, *, assurance))]
-    fn from_bytes(data: &[u8], assurance: &str) -> PyResult<Self> {
+    fn read(data: &[u8], assurance: &str) -> PyResult<Self> {
         Self::open(data, presets::assurance_from(assurance)?).map_err(scheme_to_py)
     }
 
+    /// The wire form: a few hundred bytes at most.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0.to_bytes())
     }
 
+    /// The scheme's name.
     #[getter]
     fn scheme(&self) -> &'static str {
         self.0.name()
     }
 
+    /// Coefficients of a polynomial, `N`; None without a ring.
     #[getter]
     fn ring_degree(&self) -> Option<usize> {
         let of_bits = || self.bit_numbers().map(|numbers| numbers.ring_degree);
         self.0.lattice().map(Spec::ring_degree).or_else(of_bits)
     }
 
+    /// Primes whose product is the modulus of ciphertexts, `q`.
     #[getter]
     fn coeff_moduli(&self) -> Vec<u64> {
         self.0.lattice().map_or_else(Vec::new, |spec| spec.coeff_moduli.clone())
     }
 
+    /// The plaintext modulus, `t`; None for approximate numbers and without a ring.
     #[getter]
     fn plain_modulus(&self) -> Option<u64> {
         if let Some(numbers) = self.bit_numbers() {
@@ -203,6 +213,7 @@ impl Params {
         }
     }
 
+    /// What CKKS multiplies numbers with.
     #[getter]
     fn scale(&self) -> Option<f64> {
         match self.0.lattice()?.plaintext {
@@ -211,57 +222,27 @@ impl Params {
         }
     }
 
+    /// Where the bits of a block sit in the plaintext polynomial.
     #[getter]
     fn packing(&self) -> String {
         self.0.packing().to_string().replace(' ', "_")
     }
 
+    /// What the set reaches: see `Params.assurance`.
     #[getter]
     fn assurance(&self) -> &'static str {
         self.0.security().name()
     }
 
+    /// Bits in one block: a ciphertext of the lattice schemes, 64 of the others.
     #[getter]
     fn block_length(&self) -> usize {
         self.0.block_length()
     }
 
+    /// Eight hexadecimal digits that tell sets apart.
     #[getter]
     fn fingerprint(&self) -> String {
         self.0.fingerprint().to_string()
-    }
-
-    fn generate_keys(&self, py: Python<'_>) -> PyResult<(SecretKey, PublicKey)> {
-        let (secret, public) = py.compute(|| self.0.generate_keys()).map_err(to_py)?;
-        Ok((SecretKey(secret), PublicKey(public)))
-    }
-
-    fn read_public_key(&self, py: Python<'_>, data: &[u8]) -> PyResult<PublicKey> {
-        interruptible(py, || self.0.read_public(data), to_py).map(PublicKey)
-    }
-
-    /// Reads a secret key from its file, without its bytes passing through Python.
-    #[pyo3(signature = (path, passphrase))]
-    fn load_secret_key(
-        &self,
-        py: Python<'_>,
-        path: PathBuf,
-        passphrase: Option<&str>,
-    ) -> PyResult<SecretKey> {
-        read_secret(py, &path, passphrase, |bytes| {
-            self.0.read_secret(bytes).map(SecretKey).map_err(to_py)
-        })
-    }
-
-    fn read_array(&self, py: Python<'_>, data: &[u8]) -> PyResult<Array> {
-        interruptible(py, || self.0.read_streams(data), to_py).map(Array)
-    }
-
-    fn read_seeded_array(&self, py: Python<'_>, data: &[u8]) -> PyResult<SeededArray> {
-        interruptible(py, || self.0.read_seeded(data), to_py).map(SeededArray)
-    }
-
-    fn read_answer(&self, py: Python<'_>, data: &[u8]) -> PyResult<Answer> {
-        interruptible(py, || self.0.read_answer(data), to_py).map(Answer)
     }
 }

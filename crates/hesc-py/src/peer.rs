@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::bits::other_scheme;
-use crate::params::Params;
+use crate::params::StreamParams;
 use crate::workers::Compute;
 use hesc_schemes::streams::tfhe::{Decomposition, Spec};
 use pyo3::prelude::*;
@@ -51,7 +51,7 @@ impl TfheBoolean {
 /// Seconds in which the crate generates keys of this set that evaluate on bits, and in which it expands
 /// them.
 #[pyfunction]
-pub fn time_tfhe_keys(py: Python<'_>, params: &Params) -> PyResult<(f64, f64)> {
+pub fn time_tfhe_keys(py: Python<'_>, params: &StreamParams) -> PyResult<(f64, f64)> {
     let spec = *params.tfhe().ok_or_else(other_scheme)?.spec();
     Ok(py.compute(|| time_keys(&spec)))
 }

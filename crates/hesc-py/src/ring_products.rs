@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::{ParameterError, ring_product_to_py, scheme_to_py};
-use crate::leveled::{LeveledParams, LeveledPublicKey, LeveledSecretKey, generator};
+use crate::vectors::{VectorParams, VectorPublicKey, VectorSecretKey, generator};
 use crate::workers::Compute;
 
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
@@ -119,8 +119,8 @@ impl RingProductPlan {
 
     /// The set that its keys are of.
     #[getter]
-    fn params(&self) -> LeveledParams {
-        LeveledParams(self.0.products().scheme().clone())
+    fn params(&self) -> VectorParams {
+        VectorParams(self.0.products().scheme().clone())
     }
     #[getter]
     fn features(&self) -> usize {
@@ -202,7 +202,7 @@ impl RingProductPlan {
     fn encrypt_model<'py>(
         &self,
         py: Python<'py>,
-        secret: &LeveledSecretKey,
+        secret: &VectorSecretKey,
         weights: Numbers<'_>,
         intercepts: Numbers<'_>,
     ) -> PyResult<Bound<'py, PyBytes>> {
@@ -217,7 +217,7 @@ impl RingProductPlan {
     fn encrypt_model_public<'py>(
         &self,
         py: Python<'py>,
-        public: &LeveledPublicKey,
+        public: &VectorPublicKey,
         weights: Numbers<'_>,
         intercepts: Numbers<'_>,
     ) -> PyResult<Bound<'py, PyBytes>> {
@@ -232,7 +232,7 @@ impl RingProductPlan {
     fn encrypt<'py>(
         &self,
         py: Python<'py>,
-        secret: &LeveledSecretKey,
+        secret: &VectorSecretKey,
         features: Numbers<'_>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let features = features.as_slice()?;
@@ -244,7 +244,7 @@ impl RingProductPlan {
     fn decrypt<'py>(
         &self,
         py: Python<'py>,
-        secret: &LeveledSecretKey,
+        secret: &VectorSecretKey,
         answer: &[u8],
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let scores = py.compute(|| ring_products::decrypt(&self.0, &secret.1, answer));
@@ -253,7 +253,7 @@ impl RingProductPlan {
 }
 
 /// Weights that are ready for queries.
-#[pyclass(frozen, module = "hesc")]
+#[pyclass(frozen, subclass, module = "hesc")]
 pub struct RingProductModel(ring_products::Model);
 
 #[pymethods]
@@ -264,7 +264,7 @@ impl RingProductModel {
         plan: &RingProductPlan,
         weights: Numbers<'_>,
         intercepts: Numbers<'_>,
-        public: Option<PyRef<'_, LeveledPublicKey>>,
+        public: Option<PyRef<'_, VectorPublicKey>>,
     ) -> PyResult<Self> {
         let (weights, intercepts) = (weights.as_slice()?, intercepts.as_slice()?);
         let public = public.map(|key| key.1.clone());
@@ -278,7 +278,7 @@ impl RingProductModel {
         Ok(PyBytes::new(py, &detached(py, |rng| self.0.evaluate(query, rng))?))
     }
 
-    /// Numbers that it may still give, where its weights are hidden.
+    /// Numbers that it may still give, counted in this object; None where nothing is hidden.
     #[getter]
     fn answers_left(&self) -> Option<u64> {
         self.0.answers_left()

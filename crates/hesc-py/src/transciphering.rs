@@ -1,5 +1,7 @@
 //! Data under a stream cipher, for a server that has the cipher's key in encrypted form.
 
+use std::sync::Arc;
+
 use hesc_circuits::gates::ciphers::Cipher;
 use hesc_circuits::transciphering::{self, KEY_BYTES, Shape};
 use hesc_circuits::vectors::Integers;
@@ -9,19 +11,25 @@ use pyo3::types::PyBytes;
 
 use crate::errors::{ParameterError, gate_to_py, scheme_to_py};
 use crate::gates::{Circuit, make};
-use crate::leveled::{LeveledSecretKey, generator};
+use crate::vectors::{VectorSecretKey, generator};
 use crate::workers::Compute;
 
-/// A key of Kreyvium.
-#[pyclass(frozen, module = "hesc")]
-pub struct CipherKey(transciphering::CipherKey);
+/// A key of Kreyvium: no equality, no representation of its content.
+#[pyclass(frozen, subclass, module = "hesc")]
+pub struct CipherKey(Arc<transciphering::CipherKey>);
 
 #[pymethods]
 impl CipherKey {
+    /// The same key, which subclasses start from; its bytes are not copied.
+    #[new]
+    fn new(of: &Self) -> Self {
+        Self(Arc::clone(&of.0))
+    }
+
     #[staticmethod]
     fn generate(py: Python<'_>) -> PyResult<Self> {
         let made = py.compute(|| Ok(transciphering::CipherKey::generate(&mut generator()?)));
-        made.map(Self).map_err(scheme_to_py)
+        made.map(Arc::new).map(Self).map_err(scheme_to_py)
     }
 
     #[staticmethod]
@@ -30,18 +38,19 @@ impl CipherKey {
             let problem = format!("a key has {KEY_BYTES} bytes; got {}", data.len());
             return Err(ParameterError::new_err(problem));
         };
-        Ok(Self(transciphering::CipherKey::new(bytes)))
+        Ok(Self(Arc::new(transciphering::CipherKey::new(bytes))))
     }
 
+    /// The cipher's 16 secret bytes: whoever has them reads every message.
     fn secret_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, self.0.secret_bytes())
     }
 
     /// The key under a secret key, in the wire form of integers.
-    fn encrypt_to_bytes<'py>(
+    fn encrypted_under<'py>(
         &self,
         py: Python<'py>,
-        secret: &LeveledSecretKey,
+        secret: &VectorSecretKey,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let made = py.compute(|| self.0.encrypt_key(&secret.0, &secret.1, &mut generator()?));
         Ok(PyBytes::new(py, &made.map_err(scheme_to_py)?))
@@ -49,7 +58,7 @@ impl CipherKey {
 
     /// Rows of bits under the key and a new nonce: see `Message`.
     #[expect(clippy::too_many_arguments, reason = "what a message says of its numbers")]
-    fn encrypt(
+    fn encrypt_rows(
         &self,
         py: Python<'_>,
         rows: &[u8],
@@ -63,27 +72,39 @@ impl CipherKey {
         let shape = Shape { slots: shape.0, blocks: shape.1 };
         let mut rng = generator().map_err(scheme_to_py)?;
         let made = py.compute(|| self.0.encrypt(integers, shape, rows, &mut rng));
-        made.map(Message).map_err(gate_to_py)
+        made.map(Arc::new).map(Message).map_err(gate_to_py)
     }
 
     /// The rows of bits of a message.
-    fn decrypt<'py>(&self, py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyBytes>> {
+    fn decrypt_rows<'py>(
+        &self,
+        py: Python<'py>,
+        message: &Message,
+    ) -> PyResult<Bound<'py, PyBytes>> {
         let rows = py.compute(|| self.0.decrypt(&message.0)).map_err(gate_to_py)?;
         Ok(PyBytes::new(py, &rows))
     }
 }
 
 /// Numbers under the cipher.
-#[pyclass(frozen, module = "hesc")]
-pub struct Message(transciphering::Message);
+#[pyclass(frozen, subclass, module = "hesc")]
+pub struct Message(Arc<transciphering::Message>);
 
 #[pymethods]
 impl Message {
-    #[staticmethod]
-    fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        transciphering::Message::from_bytes(data).map(Self).map_err(scheme_to_py)
+    /// The same message, which subclasses start from.
+    #[new]
+    fn new(of: &Self) -> Self {
+        Self(Arc::clone(&of.0))
     }
 
+    #[staticmethod]
+    fn from_bytes(data: &[u8]) -> PyResult<Self> {
+        let message = transciphering::Message::from_bytes(data);
+        message.map(Arc::new).map(Self).map_err(scheme_to_py)
+    }
+
+    /// The wire form: 67 bytes, and rows of the numbers' bits, each rounded up to bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0.to_bytes())
     }
@@ -101,11 +122,13 @@ impl Message {
         (self.0.shape.slots, self.0.shape.blocks)
     }
 
+    /// Twelve bytes, drawn for each message.
     #[getter]
     fn nonce<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0.nonce)
     }
 
+    /// How often all streams are taken.
     #[getter]
     fn runs(&self) -> usize {
         self.0.runs()

@@ -45,15 +45,15 @@ pub enum Kind {
     /// A key that brings ciphertexts under another secret.
     SwitchKey = 37,
     /// A ciphertext of a scheme with multiplication.
-    LeveledCiphertext = 38,
+    VectorCiphertext = 38,
     /// A seeded one.
-    LeveledSeededCiphertext = 39,
+    SeededVectorCiphertext = 39,
     /// A ciphertext with what is known of the vector in it.
-    LeveledVector = 43,
+    Vector = 43,
     /// A ciphertext with what the slots of an odd ring hold.
-    LeveledSlots = 44,
+    Slots = 44,
     /// The bits of integers in slots, a ciphertext each.
-    LeveledIntegers = 45,
+    Integers = 45,
     /// Numbers under a stream cipher.
     Message = 46,
     /// Binary codes, bit by bit.
@@ -114,11 +114,11 @@ impl Kind {
             Self::RelinKey => "a relinearisation key",
             Self::GaloisKeys => "rotation keys",
             Self::SwitchKey => "a switching key",
-            Self::LeveledCiphertext => "a ciphertext of a scheme with multiplication",
-            Self::LeveledSeededCiphertext => "a seeded ciphertext of a scheme with multiplication",
-            Self::LeveledVector => "a vector of a scheme with multiplication",
-            Self::LeveledSlots => "slots of a scheme with multiplication",
-            Self::LeveledIntegers => "integers in slots",
+            Self::VectorCiphertext => "a ciphertext of a scheme with multiplication",
+            Self::SeededVectorCiphertext => "a seeded ciphertext of a scheme with multiplication",
+            Self::Vector => "a vector of a scheme with multiplication",
+            Self::Slots => "slots of a scheme with multiplication",
+            Self::Integers => "integers in slots",
             Self::Message => "numbers under a stream cipher",
             Self::EncryptedCodes => "encrypted codes",
             Self::SeededCodes => "seeded encrypted codes",
@@ -325,6 +325,12 @@ impl<'a> Reader<'a> {
     /// [`SchemeError::Wire`] for anything but a parameter set of a scheme that is known.
     pub fn scheme_of(bytes: &'a [u8]) -> Result<SchemeId, SchemeError> {
         Self::open(bytes, Kind::Params)?.scheme()
+    }
+
+    /// Whether a frame says that it holds this; nothing else of it is looked at.
+    #[must_use]
+    pub fn says(bytes: &[u8], kind: Kind) -> bool {
+        bytes.get(MAGIC.len() + 1) == Some(&(kind as u8))
     }
 
     /// The scheme of a parameter set.

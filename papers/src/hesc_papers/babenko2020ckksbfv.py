@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hesc._support.stages import medians
 from hesc_papers.babenko2020ckksbfv_figures import TABLES
-from hesc_papers.leveled_operations import (
+from hesc_papers.report import Report, alternating
+from hesc_papers.vector_operations import (
     LENGTHS,
     OPERATIONS,
     Ours,
@@ -16,7 +17,6 @@ from hesc_papers.leveled_operations import (
     seals_params,
     timed,
 )
-from hesc_papers.report import Report, alternating
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -94,9 +94,7 @@ def planned(cipher: Cipher, bits: int, spare: int, sets: list[VectorParams]) -> 
     reasons = []
     for params in sets:
         try:
-            plan = _native.SlotPlan(
-                circuit.native, params.native, spare, public=public, under_secret_key=True
-            )
+            plan = _native.SlotPlan(circuit, params, spare, public=public, under_secret_key=True)
         except (CircuitError, NoiseBudgetError) as error:
             reasons.append(f"{params.name}: {error}")
             continue
@@ -122,11 +120,11 @@ class Server(Slots):
         )
         self.inputs = integers.read(self.keys.params, self.upload).blocks[0]
 
-    def run(self, keystream: Keystream) -> list[_native.LeveledCiphertext]:
+    def run(self, keystream: Keystream) -> list[_native.Ciphertext]:
         """The keystream, encrypted."""
         return keystream.plan.evaluate(self.relin, self.inputs, None, self.initial)
 
-    def check(self, bits: list[_native.LeveledCiphertext]) -> None:
+    def check(self, bits: list[_native.Ciphertext]) -> None:
         """Compares a keystream with numpy's.
 
         Raises:
@@ -137,7 +135,7 @@ class Server(Slots):
         if not np.array_equal(self.decrypt(bits), expected):
             raise RuntimeError(f"{self.cipher.name} gave another keystream than in the clear")
 
-    def products_left(self, bits: list[_native.LeveledCiphertext], most: int) -> int:
+    def products_left(self, bits: list[_native.Ciphertext], most: int) -> int:
         """Products in sequence that the results took, at most so many; each is decrypted."""
         bits = bits[: most + 1]
         clear = self.decrypt(bits)
@@ -152,7 +150,7 @@ class Server(Slots):
             circuit = builder.finish([first])
             inputs = bits[: left + 1]
             try:
-                plan = _native.SlotPlan(circuit.native, self.params.native, 0, inputs)
+                plan = _native.SlotPlan(circuit, self.params, 0, inputs)
             except (CircuitError, NoiseBudgetError):
                 continue
             if not np.array_equal(
@@ -181,9 +179,9 @@ def _expansion(params: VectorParams, bits: int) -> float:
 
 def _timed(
     server: Server, keystream: Keystream, clock: Clock
-) -> tuple[Timing, list[_native.LeveledCiphertext]]:
+) -> tuple[Timing, list[_native.Ciphertext]]:
     """How long a keystream takes, and the keystream, checked."""
-    bits: list[_native.LeveledCiphertext] = []
+    bits: list[_native.Ciphertext] = []
     timing = clock.once(lambda: bits.extend(server.run(keystream)))
     server.check(bits)
     return timing, bits

@@ -122,7 +122,7 @@ def key_overheads(bench: Bench, repetitions: int) -> dict[str, float]:
         made = time.perf_counter()
         gates.Evaluator(key)
         own.append((made - start, time.perf_counter() - made))
-        crate.append(_native.time_tfhe_keys(bench.params.native))
+        crate.append(_native.time_tfhe_keys(bench.params))
     medians = [
         [statistics.median(times) for times in zip(*kind, strict=True)] for kind in (own, crate)
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -112,12 +113,12 @@ class Slots:
         """Numbers in a ciphertext."""
         return self.params.slot_count
 
-    def encrypt(self, rows: Any) -> list[_native.LeveledCiphertext]:
+    def encrypt(self, rows: Any) -> list[_native.Ciphertext]:
         """A ciphertext for each row of bits."""
-        encode = self.params.native.encode_integers
+        encode = partial(_native.Plaintext.encode_integers, self.params)
         return [self.keys.public.encrypt(encode(np.ascontiguousarray(row), False)) for row in rows]
 
-    def decrypt(self, bits: list[_native.LeveledCiphertext]) -> Any:
+    def decrypt(self, bits: list[_native.Ciphertext]) -> Any:
         """The rows of bits."""
         return np.array([self.secret._native.decrypt(bit).decode_integers(False) for bit in bits])  # noqa: SLF001
 
@@ -126,7 +127,7 @@ class Measured(NamedTuple):
     """A plan that runs, and what it takes."""
 
     plan: _native.SlotPlan
-    run: Callable[[], list[_native.LeveledCiphertext]]
+    run: Callable[[], list[_native.Ciphertext]]
 
 
 def cheapest(operation: Operation, params: VectorParams) -> tuple[_native.SlotPlan, Circuit]:
@@ -140,7 +141,7 @@ def cheapest(operation: Operation, params: VectorParams) -> tuple[_native.SlotPl
     refused = None
     for circuit in operation.circuits():
         try:
-            plans.append((_native.SlotPlan(circuit.native, params.native, 0, None), circuit))
+            plans.append((_native.SlotPlan(circuit, params, 0, None), circuit))
         except hesc.CircuitError as error:
             refused = error
     if refused is not None and not plans:

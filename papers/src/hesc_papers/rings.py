@@ -90,8 +90,8 @@ def products(world: World, clock: Clock) -> list[dict[str, Any]]:
 
 
 def _product(
-    a: _native.LeveledCiphertext, b: _native.LeveledCiphertext, key: _native.RelinKey, below: int
-) -> _native.LeveledCiphertext:
+    a: _native.Ciphertext, b: _native.Ciphertext, key: _native.RelinKey, below: int
+) -> _native.Ciphertext:
     return a.multiply(b).relinearise_to(key, below)
 
 

@@ -14,13 +14,12 @@ from hesc.params.streams import StreamParams, checked_params
 from hesc.streams.encryptor import stream_keys
 
 if TYPE_CHECKING:
+    from typing import Self
+
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.vectors.keys import PublicKeys
-
-_KIND = 5
-_SEEDED = 57
 
 
 def room_for_codes(params: StreamParams, codes: NDArray[np.uint64]) -> None:
@@ -34,16 +33,20 @@ def room_for_codes(params: StreamParams, codes: NDArray[np.uint64]) -> None:
     make_room(blocks * params.block_bytes, f"{len(codes):,} encrypted codes")
 
 
-class EncryptedCodes(ByWireForm, Opaque):
+class EncryptedCodes(_native.EncryptedCodes, ByWireForm, Opaque):
     """Codes of records, a ciphertext for each bit of as many records as a ring has coefficients.
 
     `hesc.codes.secret.encrypt_codes` makes their bytes at half the size; `encrypt` encrypts under a
     public key. Their number and their bits are public.
     """
 
-    def __init__(self, params: StreamParams, native: _native.EncryptedCodes) -> None:
-        self.params = params
-        self._native = native
+    params: StreamParams
+
+    def __new__(cls, params: StreamParams, native: _native.EncryptedCodes) -> Self:
+        """Compiled codes and their set."""
+        made = super().__new__(cls, native)
+        made.params = params
+        return made
 
     @classmethod
     def encrypt(cls, public: PublicKeys, codes: ArrayLike) -> EncryptedCodes:
@@ -59,31 +62,24 @@ class EncryptedCodes(ByWireForm, Opaque):
         key = stream_keys(public)
         rows = checked(codes)
         room_for_codes(key.params, rows)
-        return cls(key.params, _native.EncryptedCodes.encrypt(key.public, rows))
+        return cls(key.params, _native.EncryptedCodes.of_rows(key.public, rows))
 
     @classmethod
     def from_bytes(cls, params: StreamParams, data: bytes) -> EncryptedCodes:
         """Reads the wire form, under whichever key they are; strict."""
-        native, data = checked_params(params).native, wire_bytes(data)
-        if data[_KIND : _KIND + 1] == bytes([_SEEDED]):
-            return cls(params, _native.SeededCodes.from_bytes(native, data).expand())
-        return cls(params, _native.EncryptedCodes.from_bytes(native, data))
-
-    def to_bytes(self) -> bytes:
-        """The wire form."""
-        return self._native.to_bytes()
+        return cls(params, super().read(checked_params(params), wire_bytes(data)))
 
     def __len__(self) -> int:
-        return self._native.shape[0]
+        return self.shape[0]
 
     @property
     def bits(self) -> int:
         """Bits of a code."""
-        return self._native.shape[1]
+        return self.shape[1]
 
     def coefficients(self, codes: int) -> int:
         """Coefficients that show the distances to so many codes: what hiding them counts."""
-        return self._native.coefficients(whole(codes, "codes", 1, 1 << 24))
+        return super().coefficients(whole(codes, "codes", 1, 1 << 24))
 
     def distances(self, codes: ArrayLike) -> EncryptedDistances:
         """Distances to clear codes that **the owner of the secret key may know**.
@@ -96,7 +92,7 @@ class EncryptedCodes(ByWireForm, Opaque):
             ShapeError: what are no codes, or of another length.
 
         """
-        return EncryptedDistances(self.params, self._native.distances(checked(codes)))
+        return EncryptedDistances(self.params, super().distances(checked(codes)))
 
     def hidden_distances(
         self,
@@ -130,7 +126,7 @@ class EncryptedCodes(ByWireForm, Opaque):
 
         """
         key = stream_keys(public)
-        native = self._native.hidden_distances(
+        native = self.distances_hidden(
             key.public,
             checked(codes),
             whole(coefficients, "coefficients", 1, WORD),
@@ -139,29 +135,18 @@ class EncryptedCodes(ByWireForm, Opaque):
         return EncryptedDistances(self.params, native)
 
 
-class EncryptedDistances(ByWireForm, Opaque):
+class EncryptedDistances(_native.EncryptedDistances, ByWireForm, Opaque):
     """Distances of clear codes (rows) to encrypted ones, for `hesc.SecretKey.distances`."""
 
-    def __init__(self, params: StreamParams, native: _native.EncryptedDistances) -> None:
-        self.params = params
-        self._native = native
+    params: StreamParams
+
+    def __new__(cls, params: StreamParams, native: _native.EncryptedDistances) -> Self:
+        """Compiled distances and their set."""
+        made = super().__new__(cls, native)
+        made.params = params
+        return made
 
     @classmethod
     def from_bytes(cls, params: StreamParams, data: bytes) -> EncryptedDistances:
         """Reads the wire form; strict."""
-        native = checked_params(params).native
-        return cls(params, _native.EncryptedDistances.from_bytes(native, wire_bytes(data)))
-
-    def to_bytes(self) -> bytes:
-        """The wire form, whose length follows from the shape."""
-        return self._native.to_bytes()
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Clear codes, and encrypted ones."""
-        return self._native.shape
-
-    @property
-    def native(self) -> _native.EncryptedDistances:
-        """The compiled object, for this package's own modules."""
-        return self._native
+        return cls(params, super().read(checked_params(params), wire_bytes(data)))

@@ -46,7 +46,7 @@ def decrypt_distances(secret: SecretKey, encrypted: EncryptedDistances) -> NDArr
     """
     for_streams(secret)
     kind, remedy = EncryptedDistances, "hesc.codes.EncryptedDistances.from_bytes reads one"
-    return of_kind(encrypted, "encrypted", kind, remedy).native.decrypt(secret.native)
+    return _native.decrypt_distances(secret.native, of_kind(encrypted, "encrypted", kind, remedy))
 
 
 def encrypt_gallery(secret: SecretKey, plan: GalleryPlan, codes: ArrayLike) -> bytes:

@@ -1,8 +1,9 @@
 """Gate circuits: what they compute, how few bootstraps they take, and running them encrypted."""
 
+from hesc._native import Program
 from hesc.gates import ciphers, integers
 from hesc.gates.answers import BitAnswer
-from hesc.gates.circuit import Builder, Circuit, Precision, Program
+from hesc.gates.circuit import Builder, Circuit, Precision
 from hesc.gates.encrypted import (
     EncryptedBits,
     Evaluator,

@@ -48,13 +48,13 @@ class BitAnswer(ByWireForm, Opaque):
         """Reads what `to_bytes` wrote; strict."""
         data = wire_bytes(data)
         if data[:1] != _SEVERAL:
-            return cls(params, _native.BitAnswer.from_bytes(params.native, data))
+            return cls(params, _native.BitAnswer.from_bytes(params, data))
         count, rest = data[1] if len(data) > 1 else 0, data[2:]
         shapes = []
         for _ in range(count):
             shape, rest = shape_from_bytes(rest)
             shapes.append(shape)
-        native = _native.BitAnswer.from_bytes(params.native, rest)
+        native = _native.BitAnswer.from_bytes(params, rest)
         sizes = [math.prod(shape) for shape in shapes]
         # One output is written without its shape.
         if count < 2 or 0 in sizes or tuple(native.shape) != (sum(sizes),):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Never
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from hesc.gates.words import signed_of, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -44,58 +45,12 @@ class Precision:
             ParameterError: for a set of another scheme.
 
         """
-        found = params.native.bit_precision()
+        found = params.bit_precision()
         if found is None:
             raise ParameterError(
                 f"{params.scheme} has no single bits; take Params.recommended('tfhe')"
             )
         return cls(*found, log2_failure)
-
-
-class Program:
-    """A circuit as bootstraps and sums of ciphertexts; `Circuit.compile` makes one."""
-
-    def __init__(self, native: _native.Program) -> None:
-        self._native = native
-
-    @property
-    def native(self) -> _native.Program:
-        """The compiled object, for this package's own modules."""
-        return self._native
-
-    @property
-    def inputs(self) -> list[int]:
-        """Wires of each input."""
-        return self._native.inputs
-
-    @property
-    def bootstraps(self) -> int:
-        """Bootstraps it takes."""
-        return self._native.bootstraps
-
-    @property
-    def layers(self) -> list[int]:
-        """Bootstraps that can run side by side, layer after layer."""
-        return self._native.layers
-
-    @property
-    def log2_failure(self) -> float:
-        """`log2` of the probability that any output is wrong, at most."""
-        return self._native.log2_failure
-
-    @property
-    def widest_sum(self) -> int:
-        """Most ciphertexts that an output adds."""
-        return self._native.widest_sum
-
-    def __reduce__(self) -> Never:
-        raise TypeError("a Program is not pickled or copied; send the Circuit and compile it there")
-
-    def __repr__(self) -> str:
-        return (
-            f"<hesc.gates.Program: {self.bootstraps} bootstraps in {len(self.layers)} layers, "
-            f"wrong with probability below 2^{self.log2_failure:.0f}>"
-        )
 
 
 class Signs(NamedTuple):
@@ -114,15 +69,19 @@ def _restored(text: str, signs: Signs | None) -> Circuit:
     return Circuit(_native.Circuit.from_bristol(text), signs=signs)
 
 
-class Circuit:
+class Circuit(_native.Circuit):
     """Gates, groups of inputs and of outputs. Immutable; call it on numbers.
 
     Make one with `Builder`, with a function of `hesc.gates`, or from a file in Bristol fashion.
     """
 
-    def __init__(self, native: _native.Circuit, *, signs: Signs | None = None) -> None:
-        self._native = native
-        self._signs = signs
+    _signs: Signs | None
+
+    def __new__(cls, native: _native.Circuit, *, signs: Signs | None = None) -> Self:
+        """A compiled circuit, and which of its numbers have signs."""
+        made = super().__new__(cls, native)
+        made._signs = signs
+        return made
 
     @classmethod
     def from_bristol(cls, text: str) -> Circuit:
@@ -135,77 +94,12 @@ class Circuit:
         """
         return cls(_native.Circuit.from_bristol(written(text, "text")))
 
-    def to_bristol(self) -> str:
-        """The circuit in Bristol fashion; gates that the format lacks become several."""
-        return self._native.to_bristol()
-
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.to_bristol(), self._signs)
 
-    @property
-    def native(self) -> _native.Circuit:
-        """The compiled object, for this package's own modules."""
-        return self._native
-
-    @property
-    def inputs(self) -> list[int]:
-        """Wires of each input."""
-        return self._native.inputs
-
-    @property
-    def outputs(self) -> list[int]:
-        """Wires of each output."""
-        return self._native.outputs
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Gates by name, those that occur."""
-        return {name: count for name, count in self._native.counts() if count}
-
-    @property
-    def depth(self) -> int:
-        """Gates on the longest path; inverters and constants are free."""
-        return self._native.depth
-
-    @property
-    def bootstraps(self) -> int:
-        """Bootstraps gate by gate: one for each gate of two inputs, two for a multiplexer."""
-        return self._native.bootstraps
-
-    @property
-    def products(self) -> int:
-        """Products where exclusive ors are sums, as modulo 2: all gates but XOR, XNOR and NOT."""
-        return self._native.products
-
-    @property
-    def product_depth(self) -> int:
-        """Products that follow each other on the path with most of them."""
-        return self._native.product_depth
-
     def simplified(self) -> Circuit:
         """The same outputs with fewer gates: AND, XOR, MUX and NOT remain."""
-        return Circuit(self._native.simplified(), signs=self._signs)
-
-    def compile(self, precision: Precision, *, gate_by_gate: bool = False) -> Program:
-        """The circuit as bootstraps and sums of ciphertexts, as few bootstraps as there need be.
-
-        Args:
-            precision: the noise; `Precision.of` gives it for a parameter set.
-            gate_by_gate: a bootstrap for each gate instead, as gate libraries have it, for
-                comparison.
-
-        Raises:
-            NoiseBudgetError: if the noise leaves no room for a gate, or for all together.
-
-        """
-        return Program(
-            self._native.compile(
-                bit=precision.bit,
-                lookup=precision.lookup,
-                log2_failure=precision.log2_failure,
-                gate_by_gate=gate_by_gate,
-            )
-        )
+        return Circuit(super().simplified(), signs=self._signs)
 
     def __call__(self, *inputs: ArrayLike, signed: bool = False) -> tuple[NDArray[Any], ...]:
         """What it computes in the clear: an array for each output, shaped as the inputs.
@@ -245,7 +139,7 @@ class Circuit:
             for values, width in zip(inputs, widths, strict=False)
         ]
         shape = arrays[0].shape if arrays else ()
-        found = self._native.evaluate([array.reshape(-1) for array in arrays])
+        found = self.evaluate([array.reshape(-1) for array in arrays])
         outputs = [output.reshape(shape) for output in found]
         if not signed:
             return tuple(outputs)
@@ -312,7 +206,7 @@ class Builder:
     def append(self, circuit: Circuit, inputs: Sequence[int]) -> list[list[int]]:
         """Adds another circuit's gates on these wires; its output wires."""
         of_kind(circuit, "the circuit", Circuit, "append a hesc.gates.Circuit")
-        return self._native.append(circuit.native, _wires(inputs))
+        return self._native.append(circuit, _wires(inputs))
 
     def finish(self, *outputs: Sequence[int]) -> Circuit:
         """The circuit with these groups of output wires.

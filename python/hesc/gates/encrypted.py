@@ -9,14 +9,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from hesc import _native
-from hesc._native import ParameterError, ShapeError
+from hesc._native import ParameterError, Program, ShapeError
 from hesc._support.inputs import of_kind, several, wire_bytes
 from hesc._support.memory import make_room
 from hesc._support.opaque import Opaque
 from hesc._support.pickling import ByWireForm
 from hesc._support.progress import Bar
 from hesc.gates.answers import MOST_OUTPUTS, BitAnswer
-from hesc.gates.circuit import Builder, Circuit, Precision, Program
+from hesc.gates.circuit import Builder, Circuit, Precision
 from hesc.gates.words import bit_array, to_bits
 from hesc.params.streams import StreamParams, checked_params
 from hesc.streams.encryptor import stream_keys
@@ -64,8 +64,8 @@ class EncryptedBits(ByWireForm, Opaque):
     @classmethod
     def from_bytes(cls, params: StreamParams, data: bytes) -> EncryptedBits:
         """Reads what `to_bytes` wrote; strict."""
-        native = checked_params(params).native
-        return cls(params, _native.EncryptedBits.from_bytes(native, wire_bytes(data)))
+        found = _native.EncryptedBits.from_bytes(checked_params(params), wire_bytes(data))
+        return cls(params, found)
 
     def to_bytes(self) -> bytes:
         """The wire form of packed bits: 16 bytes a bit, in whole blocks."""
@@ -86,11 +86,6 @@ class EncryptedBits(ByWireForm, Opaque):
     def shape(self) -> tuple[int, ...]:
         """The array's shape."""
         return tuple(self._native.shape)
-
-    @property
-    def is_packed(self) -> bool:
-        """Whether they lie in blocks."""
-        return self._native.is_packed
 
     @property
     def are_parities(self) -> bool:
@@ -143,7 +138,7 @@ class EncryptedBits(ByWireForm, Opaque):
 
     def __repr__(self) -> str:
         kind = "parities" if self.are_parities else "bits"
-        where = "in blocks" if self.is_packed else "one by one"
+        where = "in blocks" if self._native.is_packed else "one by one"
         return f"<hesc.gates.EncryptedBits: {kind} of shape {self.shape}, {where}>"
 
 
@@ -256,7 +251,7 @@ class Evaluator:
         shape = list(lanes.pop()) if lanes else []
         natives = [bits.native for bits in inputs]
         found = self._watched(
-            progress, lambda report: self._native.evaluate(program.native, natives, shape, report)
+            progress, lambda report: self._native.evaluate(program, natives, shape, report)
         )
         return tuple(EncryptedBits(self.params, native) for native in found)
 

@@ -281,7 +281,7 @@ def on_slotwise(
     rotations = [
         along
         for along in (*lying.slot_rotations, *lying.choice_rotations)
-        if params.native.dimension_element(*along) in wanted
+        if params.dimension_element(*along) in wanted
     ]
     nodes = sum(1 for _ in in_order(roots))
     return OnSlotwise(

@@ -17,7 +17,7 @@ from hesc.vectors.evaluation import Bindable, EvaluationKeys
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
-Block = list[_native.LeveledCiphertext]
+Block = list[_native.Ciphertext]
 """The bits of as many numbers as there are slots, the lowest first."""
 
 
@@ -59,7 +59,7 @@ class EncryptedIntegers(Bindable, Integers):
     def from_bytes(cls, params: VectorParams, data: bytes) -> EncryptedIntegers:
         """Reads what `to_bytes` wrote, or the key owner's shorter form; strict."""
         of_kind(params, "params", VectorParams, "hesc.Params.preset makes a set for vectors")
-        bits, of, layout = params.native.integers_from_bytes(wire_bytes(data))
+        bits, of, layout = _native.Ciphertext.integers_from_bytes(params, wire_bytes(data))
         count, width, signed, boolean = of
         if layout != cls.layout:
             raise ParameterError(
@@ -69,7 +69,7 @@ class EncryptedIntegers(Bindable, Integers):
         blocks = [bits[first : first + width] for first in range(0, len(bits), width)]
         return cls(params, Kind(width, signed, boolean), count, blocks)
 
-    def bits(self) -> list[_native.LeveledCiphertext]:
+    def bits(self) -> list[_native.Ciphertext]:
         """All ciphertexts."""
         return [bit for block in self.blocks for bit in block]
 
@@ -81,7 +81,7 @@ class EncryptedIntegers(Bindable, Integers):
     def to_bytes(self) -> bytes:
         """The wire form, with type and count, which are public."""
         of = described(self.count, self.kind)
-        return self.params.native.integers_to_bytes(self.bits(), of, self.layout)
+        return _native.Ciphertext.integers_to_bytes(self.params, self.bits(), of, self.layout)
 
 
 def described(count: int, kind: Kind) -> tuple[int, int, bool, bool]:
@@ -91,7 +91,7 @@ def described(count: int, kind: Kind) -> tuple[int, int, bool, bool]:
 
 def plain_bits(
     params: VectorParams, numbers: ArrayLike, dtype: DTypeLike | Kind | None
-) -> tuple[Kind, int, list[_native.LeveledPlaintext]]:
+) -> tuple[Kind, int, list[_native.Plaintext]]:
     """What is encrypted: the kind, the count, and the bits of each block, the lowest first."""
     kind, array = numbers_in(numbers, dtype)
     if params.scheme != "bgv":
@@ -101,8 +101,8 @@ def plain_bits(
     count = -(-array.size // params.slot_count) * kind.width
     needed = 16 * count * params.ring_degree * len(params.coeff_moduli)
     make_room(needed, f"{count:,} ciphertexts of bits")
-    plain: list[_native.LeveledPlaintext] = []
+    plain: list[_native.Plaintext] = []
     for first in range(0, array.size, params.slot_count):
         rows = bits_of(array[first : first + params.slot_count], kind)
-        plain.extend(params.native.encode_integers(row, False) for row in rows)
+        plain.extend(_native.Plaintext.encode_integers(params, row, False) for row in rows)
     return kind, array.size, plain

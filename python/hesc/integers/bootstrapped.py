@@ -45,6 +45,7 @@ class BootstrappedIntegers(ByWireForm, Integers):
         if len(bits.shape) != 2 or bits.shape[1] != kind.width:
             raise ParameterError(f"bits of {kind} are (count, {kind.width}); got {bits.shape}")
         self.bits = bits
+        self.params = bits.params
 
     @classmethod
     def encrypt(
@@ -58,7 +59,7 @@ class BootstrappedIntegers(ByWireForm, Integers):
     def from_bytes(cls, params: StreamParams, data: bytes) -> BootstrappedIntegers:
         """Reads what `to_bytes` wrote; strict."""
         native, signed, boolean = _native.EncryptedBits.integers_from_bytes(
-            params.native, wire_bytes(data)
+            params, wire_bytes(data)
         )
         bits = EncryptedBits(params, native)
         return cls(Kind(bits.shape[1], signed, boolean), bits)
@@ -86,11 +87,6 @@ class BootstrappedIntegers(ByWireForm, Integers):
         """What goes back to the key owner: under three bytes a bit, in whole blocks."""
         return IntegerAnswer(self.kind, _evaluator(server).answer(self.bits))
 
-    @property
-    def params(self) -> StreamParams:
-        """The parameter set."""
-        return self.bits.params
-
     def __len__(self) -> int:
         return self.bits.shape[0]
 
@@ -104,11 +100,7 @@ class IntegerAnswer(ByWireForm, Opaque):
     def __init__(self, kind: Kind, bits: BitAnswer) -> None:
         self.kind = kind
         self.bits = bits
-
-    @property
-    def params(self) -> StreamParams:
-        """The parameter set."""
-        return self.bits.params
+        self.params = bits.params
 
     def __len__(self) -> int:
         return self.bits.shape[0]
@@ -116,9 +108,7 @@ class IntegerAnswer(ByWireForm, Opaque):
     @classmethod
     def from_bytes(cls, params: StreamParams, data: bytes) -> IntegerAnswer:
         """Reads what `to_bytes` wrote; strict."""
-        native, signed, boolean = _native.BitAnswer.integers_from_bytes(
-            params.native, wire_bytes(data)
-        )
+        native, signed, boolean = _native.BitAnswer.integers_from_bytes(params, wire_bytes(data))
         bits = BitAnswer(params, native)
         return cls(Kind(bits.shape[1], signed, boolean), bits)
 

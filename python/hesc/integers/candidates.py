@@ -190,7 +190,7 @@ def _bootstrap_seconds() -> float:
     ((a,), (b,)) = builder.inputs
     circuit = builder.finish([builder.gate("AND", a, b)])
     params = Params.preset("bgv_8192")
-    return _BOOTSTRAP * _native.SlotPlan(circuit.native, params.native, 0).seconds
+    return _BOOTSTRAP * _native.SlotPlan(circuit, params, 0).seconds
 
 
 def _on_bits(params: StreamParams, asked: Asked) -> tuple[Considered, OnBits | None]:
@@ -221,7 +221,7 @@ def _planned(
     circuit: Circuit,
     params: VectorParams,
     asked: Asked,
-    inputs: Sequence[_native.LeveledCiphertext] | None,
+    inputs: Sequence[_native.Ciphertext] | None,
 ) -> _native.SlotPlan:
     """A circuit on a set; results that are packed have room for that.
 
@@ -232,16 +232,12 @@ def _planned(
     public, degree = sum(row.kind.width for row in asked.publics), params.slot_degree or 1
     coming = asked.packed_inputs(degree) if asked.upload == PACKED else 0
     if asked.answer == SLICED:
-        return _native.SlotPlan(
-            circuit.native, params.native, asked.spare, inputs, public=public, packed=coming
-        )
+        return _native.SlotPlan(circuit, params, asked.spare, inputs, public=public, packed=coming)
     # Bits of several blocks lie together: as many as a slot has.
-    bits, _ = params.native.packing(degree, 1)
+    bits, _ = _native.packing_cost(params, degree, 1)
     # Room for a product is more than packing takes: the second try.
     for spare in (asked.spare, asked.spare + 1):
-        native = _native.SlotPlan(
-            circuit.native, params.native, spare, inputs, public=public, packed=coming
-        )
+        native = _native.SlotPlan(circuit, params, spare, inputs, public=public, packed=coming)
         if native.room >= bits:
             return native
     raise CircuitError("results have no room to be packed")
@@ -258,7 +254,7 @@ def _on_slots(
     params: VectorParams,
     circuits: Sequence[tuple[Style, Circuit]],
     asked: Asked,
-    inputs: Sequence[_native.LeveledCiphertext] | None = None,
+    inputs: Sequence[_native.Ciphertext] | None = None,
 ) -> tuple[Considered, OnSlots | None]:
     """The cheapest circuit in one set."""
     slots, reason, spare = params.slot_count, "", asked.spare
@@ -287,7 +283,7 @@ def _on_slots(
         coming = asked.packed_inputs(degree)
     if asked.answer == PACKED:
         groups = [min(degree, width - at) for width in widths for at in range(0, width, degree)]
-        seconds += sum(params.native.packing(group, last)[1] for group in groups)
+        seconds += sum(_native.packing_cost(params, group, last)[1] for group in groups)
         going = len(groups)
     row = Considered(
         engine=engine,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from hesc import _native
 from hesc._native import NoiseBudgetError, ParameterError
 from hesc._support.inputs import one_name, wire_bytes
 from hesc._support.opaque import Opaque
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike
 
-    from hesc import _native
     from hesc.params.vectors import VectorParams
 
 SLICED: Final = "sliced"
@@ -50,7 +50,7 @@ class SlotwiseArray(Bindable, Integers):
         params: VectorParams,
         kind: Kind,
         count: int,
-        blocks: list[_native.LeveledCiphertext],
+        blocks: list[_native.Ciphertext],
         lying: Slotwise,
         keys: EvaluationKeys | None = None,
     ) -> None:
@@ -75,7 +75,7 @@ class SlotwiseArray(Bindable, Integers):
     def to_bytes(self) -> bytes:
         """The wire form, with type, count and layout, which are public."""
         of = (self.count, self.lying.kind.width, self.kind.signed, self.kind.boolean)
-        return self.params.native.integers_to_bytes(self.blocks, of, SLOTWISE)
+        return _native.Ciphertext.integers_to_bytes(self.params, self.blocks, of, SLOTWISE)
 
     @classmethod
     def from_bytes(cls, params: VectorParams, data: bytes) -> Encrypted:
@@ -134,7 +134,7 @@ class PackedIntegers(Bindable, Opaque):
         layout = PACKED if self.packed[0].content == NORMAL else _BY_POWERS
         natives = [slots.native for slots in self.packed]
         of = described(self.count, self.kind)
-        return self.params.native.integers_to_bytes(natives, of, layout)
+        return _native.Ciphertext.integers_to_bytes(self.params, natives, of, layout)
 
     def unpack(self, level: int | None = None) -> EncryptedIntegers:
         """A ciphertext for each bit, to compute with: all Frobenius images, and a sum for a bit.
@@ -147,7 +147,7 @@ class PackedIntegers(Bindable, Opaque):
         """
         width, degree = self.kind.width, degree_of(self.params)
         wanted = width * -(-self.count // self.params.slot_count)
-        bits: list[_native.LeveledCiphertext] = []
+        bits: list[_native.Ciphertext] = []
         for slots in self.packed:
             outputs = range(min(degree, wanted - len(bits)))
             bound = slots if self.keys is None else slots.with_keys(self.keys)
@@ -189,7 +189,7 @@ def _lowest(slots: EncryptedSlots) -> EncryptedSlots:
 
 def plaintexts(
     params: VectorParams, numbers: ArrayLike, dtype: DTypeLike | Kind | None, layout: str
-) -> tuple[Kind, int, list[_native.LeveledPlaintext]]:
+) -> tuple[Kind, int, list[_native.Plaintext]]:
     """What is encrypted: the kind, the count, and the plaintexts of a layout."""
     if layout == SLICED:
         return plain_bits(params, numbers, dtype)
@@ -228,7 +228,7 @@ def made(
     params: VectorParams,
     kind: Kind,
     count: int,
-    ciphertexts: Sequence[_native.LeveledCiphertext],
+    ciphertexts: Sequence[_native.Ciphertext],
     layout: str,
     width: int | None = None,
 ) -> Encrypted:
@@ -247,7 +247,7 @@ def made(
 
 def read_layout(params: VectorParams, data: bytes, layout: str) -> Encrypted:
     """Integers of a layout from their wire form, or the key owner's shorter one; strict."""
-    ciphertexts, of, found = params.native.integers_from_bytes(wire_bytes(data))
+    ciphertexts, of, found = _native.Ciphertext.integers_from_bytes(params, wire_bytes(data))
     count, width, signed, boolean = of
     if found.split(" ")[0] != layout:
         name = found.split(" ")[0]

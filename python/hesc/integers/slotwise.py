@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from hesc import _native
 from hesc._native import ParameterError, ShapeError
 from hesc._support.inputs import of_kind, unmasked, whole
 from hesc._support.opaque import Opaque
@@ -62,10 +63,10 @@ class Slotwise:
         inner = np.zeros((circle, self._lanes), dtype=np.int64)
         inner[: self._each * width] = np.tile(np.arange(width) < width - 1, self._each)[:, None]
         # All bits but the highest of each number: no carry leaves it.
-        self._inner = params.native.encode_integers(inner.reshape(-1), False)
+        self._inner = _native.Plaintext.encode_integers(params, inner.reshape(-1), False)
         highest = np.zeros_like(inner)
         highest[: self._each * width] = 1 - inner[: self._each * width]
-        self._highest = params.native.encode_integers(highest.reshape(-1), False)
+        self._highest = _native.Plaintext.encode_integers(params, highest.reshape(-1), False)
 
     @property
     def capacity(self) -> int:

@@ -110,12 +110,12 @@ def _run(
 ) -> list[EncryptedIntegers]:
     """Computes block after block; memory is that of one."""
     params, keys, relin = numbers[0].params, keys_of(*numbers), relin_of(numbers)
-    if any(given.params.native.fingerprint != params.native.fingerprint for given in numbers):
+    if any(given.params.fingerprint != params.fingerprint for given in numbers):
         raise ParameterError(
             "the inputs are of several parameter sets; encrypt all with the keys of one"
         )
     widths = [root.kind.width for root in roots]
-    results: list[list[list[_native.LeveledCiphertext]]] = [[] for _ in roots]
+    results: list[list[list[_native.Ciphertext]]] = [[] for _ in roots]
     blocks = [
         [bit for bits in block for bit in bits]
         for block in zip(*(given.blocks for given in numbers), strict=True)

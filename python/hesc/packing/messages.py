@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from hesc import _native
 from hesc._native import OutOfRangeError, ShapeError
 from hesc._support.inputs import one_name
 from hesc.vectors.numbers import plain_array
@@ -14,7 +15,6 @@ from hesc.vectors.steps import degree_of
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc import _native
     from hesc.params.vectors import VectorParams
 
 NUMBERS: Final = "numbers"
@@ -90,18 +90,18 @@ def residues(params: VectorParams, values: ArrayLike) -> NDArray[np.int64]:
     return numbers
 
 
-def encoded(params: VectorParams, messages: ArrayLike, content: str) -> _native.LeveledPlaintext:
+def encoded(params: VectorParams, messages: ArrayLike, content: str) -> _native.Plaintext:
     """A plaintext of messages: numbers, one a slot, or coordinates in a basis."""
     if one_name(content, "content", (NUMBERS, NORMAL, POWERS)) != NUMBERS:
-        return params.native.encode_slots(coordinates_of(params, messages), content)
+        return _native.Plaintext.encode_slots(params, coordinates_of(params, messages), content)
     slots = params.slot_count
     array = residues(params, messages)
     if array.ndim != 1 or len(array) > slots:
         raise ShapeError(f"numbers are a row of up to {slots}, one a slot; got shape {array.shape}")
-    return params.native.encode_integers(array, False)
+    return _native.Plaintext.encode_integers(params, array, False)
 
 
-def decoded(params: VectorParams, plaintext: _native.LeveledPlaintext, content: str) -> Any:
+def decoded(params: VectorParams, plaintext: _native.Plaintext, content: str) -> Any:
     """What a plaintext's slots hold: numbers, or a row of coordinates for each slot."""
     if content == NUMBERS:
         return plaintext.decode_integers(False) % (params.plain_modulus or 1)

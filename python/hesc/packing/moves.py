@@ -92,8 +92,8 @@ class Spread:
 
 
 def _few(
-    native: _native.LeveledCiphertext, elements: list[int], galois: _native.GaloisKeys
-) -> Iterator[_native.LeveledCiphertext]:
+    native: _native.Ciphertext, elements: list[int], galois: _native.GaloisKeys
+) -> Iterator[_native.Ciphertext]:
     """Images of one ciphertext, some at a time: digits are shared, memory is bounded."""
     rest = iter(elements)
     while some := list(islice(rest, 64)):
@@ -119,8 +119,8 @@ def gather(ciphertexts: Iterable[EncryptedSlots], keys: PublicKeys) -> Encrypted
     d, count = degree_of(params), params.slot_count
     steps, source = TwoSteps(params), iter(several(ciphertexts, "ciphertexts"))
     galois = _keys(steps, keys.galois)
-    masks: dict[int, _native.LeveledPlaintext] = {}
-    long_sums: dict[int, dict[int, _native.LeveledCiphertext]] = {}
+    masks: dict[int, _native.Plaintext] = {}
+    long_sums: dict[int, dict[int, _native.Ciphertext]] = {}
     for slot in range(count):
         messages = list(islice(source, d))
         if not messages:
@@ -174,7 +174,7 @@ def _way_back(steps: TwoSteps, slot: int) -> tuple[int, int, int]:
     long = (back[0] - short, *back[1:]) if back else ()
     elements = steps.element(long), steps.element([short])
     around = unit * elements[0] * elements[1] % steps.index
-    prime = steps.params.native.frobenius_element(1)
+    prime = steps.params.frobenius_element(1)
     shift, power = 0, 1 % steps.index
     while power != around:
         power = power * prime % steps.index

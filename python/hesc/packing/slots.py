@@ -14,7 +14,7 @@ from hesc._support.inputs import of_kind, whole, wholes, wire_bytes
 from hesc._support.opaque import Opaque
 from hesc.packing.messages import NORMAL, NUMBERS, POWERS, encoded
 from hesc.params.vectors import VectorParams
-from hesc.vectors.evaluation import Bindable, EvaluationKeys, galois_of, keys_of, relin_of
+from hesc.vectors.evaluation import EvaluationKeys, OneCiphertext, galois_of, keys_of, relin_of
 from hesc.vectors.keys import PublicKeys
 from hesc.vectors.numbers import plain_array
 from hesc.vectors.steps import degree_of
@@ -29,7 +29,7 @@ T = TypeVar("T")
 _KEYS = "the public keys that keygen returns"
 
 
-class EncryptedSlots(Bindable, Opaque):
+class EncryptedSlots(OneCiphertext, Opaque):
     """Encrypted values in the slots of one ciphertext: `params.slot_count` of them.
 
     `+`, `-` and `*` act slot by slot on values: with plaintext modulus 2 a sum is an exclusive or
@@ -49,13 +49,11 @@ class EncryptedSlots(Bindable, Opaque):
     def __init__(
         self,
         params: VectorParams,
-        native: _native.LeveledCiphertext,
+        native: _native.Ciphertext,
         content: str,
         keys: EvaluationKeys | None = None,
     ) -> None:
-        self.params = params
-        self.keys = keys
-        self.native = native
+        super().__init__(params, native, keys)
         self.content = content
 
     def __len__(self) -> int:
@@ -67,19 +65,9 @@ class EncryptedSlots(Bindable, Opaque):
             f"level={self.level}, noise_budget={self.noise_budget:.1f} bits)"
         )
 
-    @property
-    def level(self) -> int:
-        """Which of `params.levels` it is at; the lowest is 1."""
-        return self.native.level
-
-    @property
-    def noise_budget(self) -> float:
-        """Bits of room before an operation is refused, from public data."""
-        return self.native.noise_budget
-
     def _with(
         self,
-        native: _native.LeveledCiphertext,
+        native: _native.Ciphertext,
         content: str | None = None,
         others: Iterable[EncryptedSlots] = (),
     ) -> EncryptedSlots:
@@ -88,7 +76,7 @@ class EncryptedSlots(Bindable, Opaque):
 
     # Sums and products
 
-    def _plain(self, values: ArrayLike) -> tuple[_native.LeveledPlaintext, str]:
+    def _plain(self, values: ArrayLike) -> tuple[_native.Plaintext, str]:
         """An operand in the clear and what its slots hold."""
         array = plain_array(values)
         if array.ndim == 2:
@@ -206,7 +194,7 @@ class EncryptedSlots(Bindable, Opaque):
                 f"a rotation along dimension {dimension} would change values that are given by "
                 f"{self.content}: unpack first, numbers rotate unchanged"
             )
-        element = self.params.native.dimension_element(dimension, steps)
+        element = self.params.dimension_element(dimension, steps)
         return self._moved(element, f"slot_rotations=[({dimension}, {steps})]")
 
     def frobenius(self, times: int = 1) -> EncryptedSlots:
@@ -220,7 +208,7 @@ class EncryptedSlots(Bindable, Opaque):
                 "a Frobenius map takes powers of X to others, which are no basis: unpack first"
             )
         times = whole(times, "times", -(2**31), 2**31 - 1)
-        element = self.params.native.frobenius_element(times)
+        element = self.params.frobenius_element(times)
         return self._moved(element, "unpacking=True")
 
     def _moved(self, element: int, remedy: str) -> EncryptedSlots:
@@ -263,7 +251,7 @@ class EncryptedSlots(Bindable, Opaque):
         """
         basis = self._basis("unpack")
         chosen = chosen_outputs(self.params, outputs)
-        elements = self.params.native.unpacking_elements()
+        elements = self.params.unpacking_elements()
         galois = self._galois(elements, "unpacking=True")
         if level is None:
             level = self.native.unpacking_level(basis)
@@ -282,7 +270,7 @@ class EncryptedSlots(Bindable, Opaque):
         """
         basis, d = self._basis("extract"), degree_of(self.params)
         output = whole(output, "output", 0, d - 1)
-        elements = self.params.native.extraction_elements()
+        elements = self.params.extraction_elements()
         galois = self._galois(elements, 'unpacking="extract"')
         return self._with(self.native.extract(basis, output, galois), NUMBERS)
 
@@ -315,12 +303,12 @@ class EncryptedSlots(Bindable, Opaque):
         """
         of_kind(params, "params", VectorParams, "hesc.Params.preset makes a set for vectors")
         degree_of(params)
-        native, content = params.native.slots_from_bytes(wire_bytes(data))
+        native, content = _native.Ciphertext.slots_from_bytes(params, wire_bytes(data))
         return cls(params, native, content)
 
     def to_bytes(self) -> bytes:
         """The wire form, with what the slots hold."""
-        return self.native.slots_to_bytes(self.content)
+        return _native.Ciphertext.slots_to_bytes(self.native, self.content)
 
 
 def several(values: Iterable[T], name: str) -> Iterable[T]:
@@ -408,7 +396,7 @@ def carries(
 
     """
     params = generates.params
-    elements = [params.native.dimension_element(0, -step) for step in steps]
+    elements = [params.dimension_element(0, -step) for step in steps]
     remedy = f"slot_rotations={[(0, -step) for step in steps]}"
     return generates.carried(passes, elements, remedy)
 
@@ -441,7 +429,7 @@ def pack(columns: Sequence[EncryptedSlots]) -> EncryptedSlots:
         column.native if column.level == level else column.native.mod_switch_to(level)
         for column in slots
     ]
-    packed = _native.pack(params.native, natives)
+    packed = _native.pack(params, natives)
     return EncryptedSlots(params, packed, POWERS, keys_of(*slots))
 
 

@@ -77,7 +77,7 @@ class Trial:
 
     def __init__(self, params: VectorParams) -> None:
         self.params = params
-        self.native = _native.SlotsTrial(params.native)
+        self.native = _native.SlotsTrial(params)
 
     def input(self, of: EncryptedSlots | None = None) -> TracedSlots:
         """What stands for a ciphertext, or for an encryption under the public key."""

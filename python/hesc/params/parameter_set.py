@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache, wraps
 from math import isqrt
-from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from hesc import _native
 from hesc._native import HescError, ParameterError, WireError
@@ -13,24 +13,6 @@ from hesc.params.presets import Presets, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-
-class _Compiled(Protocol):
-    """A compiled set."""
-
-    def to_bytes(self) -> bytes: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def scheme(self) -> str: ...
-    @property
-    def coeff_moduli(self) -> list[int]: ...
-    @property
-    def plain_modulus(self) -> int | None: ...
-    @property
-    def scale(self) -> float | None: ...
-    @property
-    def assurance(self) -> str: ...
 
 
 _RECOMMENDED: Final = {
@@ -53,7 +35,6 @@ ENCODINGS: Final = ("streams", "vectors")
 _KINDS: Final[dict[str, Any]] = {}
 """The classes of sets, by what they encrypt."""
 
-N = TypeVar("N", bound=_Compiled)
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -75,7 +56,7 @@ def explained(make: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-class Params(Generic[N]):
+class Params:
     """A checked, immutable parameter set, for vectors, streams or both kinds of what they encode.
 
     Make one with `recommended`, `preset` or `lattice`. `encodings` says what a set serves, and
@@ -89,11 +70,6 @@ class Params(Generic[N]):
     def __init_subclass__(cls, *, kind: str, **options: Any) -> None:
         super().__init_subclass__(**options)
         _KINDS[kind] = cls
-
-    def __init__(self, native: N) -> None:
-        self._native = native
-        #: The preset's name, or one that says how secure a set of one's own is.
-        self.name = native.name
 
     @classmethod
     @explained
@@ -153,8 +129,8 @@ class Params(Generic[N]):
 
         """
         if any(found.name == name and found.is_for_vectors for found in _native.presets()):
-            return _made("vectors", _native.LeveledParams.preset(name, bound))
-        return _made("streams", _native.Params.preset(name))
+            return _made("vectors", _native.VectorParams.of_preset(name, bound))
+        return _made("streams", _native.StreamParams.of_preset(name))
 
     @classmethod
     def presets(cls, encoding: str | None = None) -> Presets:
@@ -230,7 +206,7 @@ class Params(Generic[N]):
                 )
             return _made(
                 "streams",
-                _native.Params.lattice(
+                _native.StreamParams.of_lattice(
                     ring_degree=whole(ring_degree, "ring_degree", 0),
                     coeff_moduli=wholes(coeff_moduli, "coeff_moduli"),
                     packing=packing,
@@ -251,7 +227,7 @@ class Params(Generic[N]):
             ring_index = 2 * degree
         return _made(
             "vectors",
-            _native.LeveledParams(
+            _native.VectorParams.of_primes(
                 scheme=scheme,
                 ring_index=whole(ring_index, "ring_index", 0, 2**32 - 1),
                 coeff_moduli=wholes(coeff_moduli, "coeff_moduli"),
@@ -330,12 +306,12 @@ class Params(Generic[N]):
         """
         return _made(
             "streams",
-            _native.Params.elgamal(group=group, max_count=whole(max_count, "max_count", 0)),
+            _native.StreamParams.of_group(group=group, max_count=whole(max_count, "max_count", 0)),
         )
 
     @classmethod
     @explained
-    def unipolar_slots(cls, vectors: Params[Any]) -> Any:
+    def unipolar_slots(cls, vectors: Params) -> Any:
         """A set of vectors for unipolar streams: a bit in each slot, products are conjunctions.
 
         Nobody needs a key to multiply, since products are not relinearised: a product of `k`
@@ -352,12 +328,12 @@ class Params(Generic[N]):
                 the ring of an odd index, are a sixteenth of them and take more factors.
 
         """
-        if not isinstance(vectors, Params) or "vectors" not in vectors.encodings:
+        if not isinstance(vectors, _native.VectorParams):
             raise ParameterError(
                 f"unipolar streams lie in the slots of a set for vectors, not of a "
                 f"{type(vectors).__name__}"
             )
-        return _made("streams", _native.Params.unipolar_slots(vectors.native))
+        return _made("streams", _native.StreamParams.of_slots(vectors))
 
     @classmethod
     @explained
@@ -389,7 +365,7 @@ class Params(Generic[N]):
             assurance: "guidelines2024" or "insecure": what the set must reach.
 
         """
-        native = _native.Params.tfhe_set(
+        native = _native.StreamParams.of_bits(
             dimensions=(
                 whole(ring_degree, "ring_degree", 0),
                 whole(lwe_dimension, "lwe_dimension", 0),
@@ -418,7 +394,9 @@ class Params(Generic[N]):
                 the pads of each block, 8 bytes a factor.
 
         """
-        return _made("streams", _native.Params.pad(whole(block_length, "block_length", 0)))
+        return _made(
+            "streams", _native.StreamParams.of_pads(whole(block_length, "block_length", 0))
+        )
 
     @classmethod
     @explained
@@ -426,7 +404,8 @@ class Params(Generic[N]):
         """The scheme that encrypts nothing: for simulation and tests."""
         length = whole(block_length, "block_length", 0)
         return _made(
-            "streams", _native.Params.plain(length, whole(plain_modulus, "plain_modulus", 0))
+            "streams",
+            _native.StreamParams.of_plain(length, whole(plain_modulus, "plain_modulus", 0)),
         )
 
     @classmethod
@@ -438,10 +417,10 @@ class Params(Generic[N]):
         a peer cannot talk anyone into weak parameters.
         """
         try:
-            return _made("vectors", _native.LeveledParams.from_bytes(data, assurance))
+            return _made("vectors", _native.VectorParams.read(data, assurance))
         except (ParameterError, WireError) as of_vectors:
             try:
-                return _made("streams", _native.Params.from_bytes(data, assurance=assurance))
+                return _made("streams", _native.StreamParams.read(data, assurance))
             except ParameterError as of_streams:
                 # Sets of both kinds begin alike: only those for streams say where bits sit.
                 if "packing = none" in str(of_streams):
@@ -459,32 +438,32 @@ class Params(Generic[N]):
 
     def to_bytes(self) -> bytes:
         """The wire form: a few hundred bytes at most."""
-        return self._native.to_bytes()
+        raise NotImplementedError
 
     @property
-    def native(self) -> N:
-        """The compiled object, for this package's own modules."""
-        return self._native
+    def name(self) -> str:
+        """The preset's name, or one that says how secure a set of one's own is."""
+        raise NotImplementedError
 
     @property
     def scheme(self) -> str:
         """The scheme's name."""
-        return self._native.scheme
+        raise NotImplementedError
 
     @property
     def coeff_moduli(self) -> list[int]:
         """Primes whose product is the modulus of ciphertexts, `q`."""
-        return self._native.coeff_moduli
+        raise NotImplementedError
 
     @property
     def plain_modulus(self) -> int | None:
         """The plaintext modulus, `t`; None for approximate numbers and without a ring."""
-        return self._native.plain_modulus
+        raise NotImplementedError
 
     @property
     def scale(self) -> float | None:
         """What CKKS multiplies numbers with."""
-        return self._native.scale
+        raise NotImplementedError
 
     @property
     def assurance(self) -> str:
@@ -493,7 +472,7 @@ class Params(Generic[N]):
         `"classical128"` is 128 bits as NIST SP 800-57 counts moduli of 3072 bits and curves of 256;
         RFC 7919 gives the group ffdhe3072 125.
         """
-        return self._native.assurance
+        raise NotImplementedError
 
     def key_readers(self) -> dict[str, Callable[[bytes], Any]]:
         """The parts of `hesc.PublicKeys` that this set has, and what reads each of them."""

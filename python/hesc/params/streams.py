@@ -23,7 +23,7 @@ def checked_params(params: object) -> StreamParams:
     return of_kind(params, "params", StreamParams, "hesc.Params.preset makes a set for streams")
 
 
-class StreamParams(Params[_native.Params], kind="streams"):
+class StreamParams(_native.StreamParams, Params, kind="streams"):
     """A set for streams of bits; with the scheme "tfhe" for bits that bootstrap, too."""
 
     @property
@@ -36,30 +36,16 @@ class StreamParams(Params[_native.Params], kind="streams"):
 
         `hesc.keygen(params, mode="simulate")` is the comfortable way.
         """
-        return StreamParams(self._native.simulated())
+        return StreamParams(super().simulated())
 
     def key_readers(self) -> dict[str, Callable[[bytes], Any]]:
         """What reads the parts of public keys."""
-        native = self._native
-        readers: dict[str, Callable[[bytes], Any]] = {"public": native.read_public_key}
+        readers: dict[str, Callable[[bytes], Any]] = {
+            "public": partial(_native.StreamPublicKey.from_bytes, self)
+        }
         if self.scheme == "tfhe":
-            readers["bootstrapping"] = partial(_native.EvaluationKey.from_bytes, native)
+            readers["bootstrapping"] = partial(_native.EvaluationKey.from_bytes, self)
         return readers
-
-    @property
-    def ring_degree(self) -> int | None:
-        """Coefficients of a polynomial, `N`; None without a ring."""
-        return self._native.ring_degree
-
-    @property
-    def packing(self) -> str:
-        """Where the bits of a block sit in the plaintext polynomial."""
-        return self._native.packing
-
-    @property
-    def block_length(self) -> int:
-        """Bits in one block: a ciphertext of the lattice schemes, 64 of the others."""
-        return self._native.block_length
 
     @property
     def block_bytes(self) -> int:
@@ -67,11 +53,6 @@ class StreamParams(Params[_native.Params], kind="streams"):
         if self.ring_degree is None:
             return self.block_length // 8
         return 2 * self.ring_degree * max(1, len(self.coeff_moduli)) * 4
-
-    @property
-    def fingerprint(self) -> str:
-        """Eight hexadecimal digits that tell sets apart."""
-        return self._native.fingerprint
 
     def __repr__(self) -> str:
         ring = ""

@@ -13,11 +13,13 @@ from hesc.ring_products.plans import Plan, spread, weight_rows
 from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
+    from typing import Self
+
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
 
-class Model:
+class Model(_native.RingProductModel):
     """Weights that are ready for queries; it is not printed, copied or pickled with them.
 
     Args:
@@ -34,27 +36,29 @@ class Model:
 
     """
 
-    def __init__(
-        self,
+    plan: Plan
+    _counts: OneProcess | None
+
+    def __new__(
+        cls,
         plan: Plan,
         weights: ArrayLike,
         intercepts: ArrayLike = 0.0,
         *,
         keys: PublicKeys | None = None,
-    ) -> None:
-        self.plan = of_kind(plan, "plan", Plan, "Plan.of_model or Plan.hiding makes it")
+    ) -> Self:
+        """Weights under a plan."""
+        of_kind(plan, "plan", Plan, "Plan.of_model or Plan.hiding makes it")
         rows, added = model_arrays(plan, weights, intercepts)
         if keys is not None:
             of_kind(keys, "keys", PublicKeys, "keygen gives them beside the secret key")
-        self._native = _native.RingProductModel(
-            plan.native,
-            rows,
-            added,
-            None if keys is None else keys.public,
-        )
+        public = None if keys is None else keys.public
+        made = super().__new__(cls, plan.native, rows, added, public)
         elsewhere = "Answer in one process, or by `hesc eval --ledger`, which counts in a file"
         hidden = keys is not None
-        self._counts = OneProcess("a model with hidden weights", elsewhere) if hidden else None
+        made._counts = OneProcess("a model with hidden weights", elsewhere) if hidden else None
+        made.plan = plan
+        return made
 
     def __reduce__(self) -> Never:
         raise TypeError(
@@ -76,12 +80,7 @@ class Model:
         """
         if self._counts is not None:
             self._counts.check()
-        return self._native.evaluate(_bytes(query, "a query"))
-
-    @property
-    def answers_left(self) -> int | None:
-        """Numbers that it may still give, counted in this object; None where nothing is hidden."""
-        return self._native.answers_left
+        return super().evaluate(_bytes(query, "a query"))
 
 
 class EncryptedModel(Opaque):

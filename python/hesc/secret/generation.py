@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from hesc import _native
 from hesc._native import ParameterError
 from hesc._support.inputs import one_name, whole
 from hesc._support.memory import make_room
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @explained
 def keygen(
-    params: Params[Any],
+    params: Params,
     *,
     products: bool | None = None,
     rotations: Sequence[int] = (),
@@ -93,7 +94,7 @@ def keygen(
         _refuse(params, params.scheme, {"bootstrapping": True})
     if simulated:
         params = params.simulated()
-    native, public = params.native.generate_keys()
+    native, public = _native.StreamSecretKey.generate(params)
     secret, keys = SecretKey(params, native), PublicKeys(params, {"public": public})
     return secret, secret.with_bootstrapping(keys) if bootstrapping else keys
 
@@ -126,7 +127,7 @@ def _of_vectors(
     if any(not isinstance(pair, tuple | list) or len(pair) != 2 for pair in along):
         raise ParameterError("slot_rotations are pairs of a dimension and steps along it")
     elements = [
-        params.native.dimension_element(
+        params.dimension_element(
             whole(dimension, "a dimension", 0), whole(step, "steps", -(2**31), 2**31 - 1)
         )
         for dimension, step in along
@@ -136,9 +137,9 @@ def _of_vectors(
     if not isinstance(asked.unpacking, bool) and asked.unpacking != "extract":
         raise ParameterError(f'unpacking is True, False or "extract"; got {asked.unpacking!r}')
     if asked.unpacking == "extract":
-        elements += params.native.extraction_elements()
+        elements += params.extraction_elements()
     elif asked.unpacking:
-        elements += params.native.unpacking_elements()
+        elements += params.unpacking_elements()
     if asked.spreading:
         elements += spreading_elements(params)
     wanted = sorted(set(elements) - {1})
@@ -146,7 +147,7 @@ def _of_vectors(
     # Steps around a row are one.
     apart = {step % max(1, params.slot_count // 2) for step in steps} - {0}
     _room_for_keys(params, len(apart) + len(wanted) + products + asked.conjugate)
-    secret, public = params.native.generate_keys()
+    secret, public = _native.VectorSecretKey.generate(params)
     keys: dict[str, object] = {"public": public}
     if products:
         keys["relinearisation"] = secret.relin_key()

@@ -37,7 +37,7 @@ class SecretKey:
     `hesc.codes.secret`, `hesc.ring_products.secret` and `hesc.logarithms.secret` with the rest.
     """
 
-    def __init__(self, params: Params[Any], native: Any) -> None:
+    def __init__(self, params: Params, native: Any) -> None:
         self.params: Any = params
         self._native = native
         self._counts = OneProcess(
@@ -181,7 +181,7 @@ class SecretKey:
         """The counts of an answer of streams. `Decryptor` is the comfortable way."""
         for_streams(self)
         of_kind(answer, "answer", Answer, "EncryptedArray.answer makes one")
-        found: _native.Counts = self._native.decrypt(answer.native)
+        found: _native.Counts = self._native.decrypt(answer)
         return found
 
     def with_bootstrapping(self, public: PublicKeys) -> PublicKeys:
@@ -215,7 +215,7 @@ class SecretKey:
     @classmethod
     def load(
         cls,
-        params: Params[Any],
+        params: Params,
         path: str | PathLike[str],
         *,
         passphrase: str | None = None,
@@ -241,10 +241,10 @@ class SecretKey:
         shared = real(shared, "shared")
         file, words = path_of(path), text(passphrase)
         if isinstance(params, VectorParams):
-            return cls(params, params.native.secret_key_from_file(file, words, shared))
+            return cls(params, _native.VectorSecretKey.from_file(params, file, words, shared))
         if shared:
             raise ParameterError(f"{params.name} shows no vectors, of which shared= is a count")
-        return cls(params, checked_params(params).native.load_secret_key(file, words))
+        return cls(params, _native.StreamSecretKey.from_file(checked_params(params), file, words))
 
 
 def checked_secret(secret: SecretKey) -> SecretKey:
@@ -265,7 +265,7 @@ def for_vectors(secret: SecretKey) -> VectorParams:
         ParameterError: one of a set for streams.
 
     """
-    params: Params[Any] = checked_secret(secret).params
+    params: Params = checked_secret(secret).params
     if not isinstance(params, VectorParams):
         raise ParameterError(
             f"{params.name} is a set for streams: hesc.SecretEncryptor encrypts with its key, and "
@@ -282,7 +282,7 @@ def for_streams(secret: SecretKey) -> StreamParams:
         ParameterError: one of a set for vectors.
 
     """
-    params: Params[Any] = checked_secret(secret).params
+    params: Params = checked_secret(secret).params
     if not isinstance(params, StreamParams):
         raise ParameterError(
             f"{params.name} is a set for vectors: its key encrypts and decrypts them itself, and "

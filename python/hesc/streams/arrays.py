@@ -31,6 +31,7 @@ from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Self
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -40,8 +41,6 @@ _MAX_DIMENSIONS = 8
 _ELEMENT_BYTES, _TERM_BYTES = 24, 32
 # Pairs of blocks that take little memory whatever the set.
 _FEW = 256
-# Place and value of the byte that marks seeded streams (hesc_schemes::wire).
-_KIND, _SEEDED = 5, b"\x11"
 
 
 def shape_to_bytes(shape: tuple[int, ...]) -> bytes:
@@ -67,30 +66,27 @@ def check_elements(shape: tuple[int, ...], elements: int) -> None:
         raise WireError(f"cannot read an array: shape {shape} does not hold {elements} elements")
 
 
-class Answer(ByWireForm, Opaque):
+class Answer(_native.Answer, ByWireForm, Opaque):
     """What goes back to the key owner: only ciphertexts in use, perhaps fused, mostly compact."""
 
-    def __init__(
-        self, params: StreamParams, native: _native.Answer, shape: tuple[int, ...]
-    ) -> None:
-        self.params = params
-        self.native = native
-        self.shape = shape
+    params: StreamParams
+    shape: tuple[int, ...]
 
-    @property
-    def blocks(self) -> int:
-        """Ciphertexts."""
-        return self.native.blocks
+    def __new__(cls, params: StreamParams, native: _native.Answer, shape: tuple[int, ...]) -> Self:
+        """A compiled answer and its shape."""
+        made = super().__new__(cls, native)
+        made.params, made.shape = params, shape
+        return made
 
     def to_bytes(self) -> bytes:
         """The wire form."""
-        return shape_to_bytes(self.shape) + self.native.to_bytes()
+        return shape_to_bytes(self.shape) + super().to_bytes()
 
     @classmethod
-    def from_bytes(cls, params: StreamParams, data: bytes) -> Answer:
+    def from_bytes(cls, params: StreamParams, data: bytes) -> Self:  # type: ignore[override]
         """Reads the wire form; strict."""
         shape, body = shape_from_bytes(data)
-        native = checked_params(params).native.read_answer(body)
+        native = _native.Answer.from_bytes(checked_params(params), body)
         check_elements(shape, native.elements)
         return cls(params, native, shape)
 
@@ -117,7 +113,7 @@ class SeededArray(ByWireForm, Opaque):
     def from_bytes(cls, params: StreamParams, data: bytes) -> SeededArray:
         """Reads the wire form as it is; `EncryptedArray.from_bytes` expands it as well. Strict."""
         shape, body = shape_from_bytes(data)
-        native = checked_params(params).native.read_seeded_array(body)
+        native = _native.SeededArray.from_bytes(checked_params(params), body)
         check_elements(shape, native.elements)
         return cls(params, native, shape)
 
@@ -139,33 +135,19 @@ class EncryptedArray(ByWireForm, Opaque):
         self.params = params
         self.native = native
         self.shape = shape
+        #: Number of elements.
+        self.size = native.elements
+        #: Bits of a stream.
+        self.stream_length = native.stream_length
+        #: Bits of room before decryption would fail; each product costs about one at first.
+        self.noise_budget = native.noise_budget
 
     # Shape ------------------------------------------------------------------------------------
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return self.native.elements
 
     @property
     def ndim(self) -> int:
         """Number of axes."""
         return len(self.shape)
-
-    @property
-    def blocks(self) -> int:
-        """Ciphertexts that the array uses."""
-        return self.native.blocks
-
-    @property
-    def stream_length(self) -> int:
-        """Bits of a stream."""
-        return self.native.stream_length
-
-    @property
-    def noise_budget(self) -> float:
-        """Bits of room before decryption would fail; each product costs about one at first."""
-        return self.native.noise_budget
 
     def __len__(self) -> int:
         if not self.shape:
@@ -179,7 +161,7 @@ class EncryptedArray(ByWireForm, Opaque):
     def __repr__(self) -> str:
         return (
             f"<hesc.EncryptedArray shape={self.shape}, stream_length={self.stream_length}, "
-            f"ciphertexts={self.blocks}, noise_budget={self.noise_budget:.1f} bits>"
+            f"ciphertexts={self.native.blocks}, noise_budget={self.noise_budget:.1f} bits>"
         )
 
     def positions(self) -> NDArray[np.int64]:
@@ -250,7 +232,7 @@ class EncryptedArray(ByWireForm, Opaque):
         pairs = elements * self.native.terms_per_element * other.native.terms_per_element
         if pairs < _FEW:
             return
-        together = max(-(-array.size // max(1, array.blocks)) for array in (self, other))
+        together = max(-(-array.size // max(1, array.native.blocks)) for array in (self, other))
         needed = pairs * _TERM_BYTES + elements * _ELEMENT_BYTES
         needed += pairs // max(1, together) * self.params.block_bytes
         make_room(needed, f"products of {elements:,} elements")
@@ -576,7 +558,7 @@ class EncryptedArray(ByWireForm, Opaque):
         if isinstance(fuse, int | np.integer):
             digits = whole(fuse, "the number of digits to fuse", 1, INDEX)
             # More digits than ciphertexts are not needed.
-            bases = [self.native.max_count + 1] * (min(digits, self.blocks) - 1)
+            bases = [self.native.max_count + 1] * (min(digits, self.native.blocks) - 1)
         elif fuse is not None:
             given = several(fuse, "bases", "give the base below each digit but the first")
             bases = [whole(base, "a base", 1, WORD) for base in given]
@@ -597,11 +579,7 @@ class EncryptedArray(ByWireForm, Opaque):
     def from_bytes(cls, params: StreamParams, data: bytes) -> EncryptedArray:
         """Reads the wire form of an array or of a `SeededArray`, which it expands; strict."""
         shape, body = shape_from_bytes(data)
-        checked_params(params)
-        if body[_KIND : _KIND + 1] == _SEEDED:
-            native = params.native.read_seeded_array(body).expand()
-        else:
-            native = params.native.read_array(body)
+        native = _native.Array.from_bytes(checked_params(params), body)
         check_elements(shape, native.elements)
         return cls(params, native, shape)
 

@@ -25,7 +25,7 @@ from hesc._support.memory import make_room
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Never
+    from typing import Any, Never, Self
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -194,7 +194,7 @@ class EncoderOptions(TypedDict, total=False):
     random_state: int | None
 
 
-class Encoder:
+class Encoder(_native.Encoder):
     """Turns numbers into bit streams; knows no keys.
 
     Each call takes a new dimension of the generator (or a new draw), so that streams of different
@@ -219,8 +219,12 @@ class Encoder:
 
     """
 
-    def __init__(
-        self,
+    stream_length: int
+    _representation: str
+    _jointly: bool
+
+    def __new__(
+        cls,
         stream_length: int = 256,
         *,
         generator: str | None = None,
@@ -228,38 +232,37 @@ class Encoder:
         first_dimension: int = 0,
         factors: int = 2,
         random_state: int | None = None,
-    ) -> None:
-        self.stream_length = whole(stream_length, "stream_length", 0)
-        if not 1 <= self.stream_length <= LONGEST:
+    ) -> Self:
+        """An encoder, which begins at its first dimension."""
+        length = whole(stream_length, "stream_length", 0)
+        if not 1 <= length <= LONGEST:
             raise ShapeError(f"stream_length {stream_length} is not in [1, {LONGEST}]")
         for name, value in (("generator", generator), ("representation", representation)):
             if value is not None or name == "representation":
                 of_kind(value, name, str, "it is a name; help(hesc.Encoder) lists them")
                 written(value, name)
-        self._representation = representation
-        # Conjunctions have no joint streams.
-        self._jointly = generator is None and representation == "inverted_bipolar"
-        self._native = _native.Encoder(
+        made = super().__new__(
+            cls,
             generator="sobol" if generator is None else generator,
             representation=representation,
-            stream_length=self.stream_length,
+            stream_length=length,
             first_dimension=whole(first_dimension, "first_dimension", 0, INDEX),
             factors=whole(factors, "factors", 1, INDEX),
             random_state=secrets.randbits(64)
             if random_state is None
             else whole(random_state, "random_state", 0, WORD),
         )
+        made.stream_length = length
+        made._representation = representation
+        # Conjunctions have no joint streams.
+        made._jointly = generator is None and representation == "inverted_bipolar"
+        return made
 
     def __reduce__(self) -> Never:
         raise TypeError(
             "an encoder, and what holds one, is not pickled or copied: both would take the same "
             "dimensions and draws; make one in each process, each with a first_dimension of its own"
         )
-
-    @property
-    def next_dimension(self) -> int:
-        """The dimension or draw of the next call."""
-        return self._native.next_dimension
 
     def encode(self, values: ArrayLike) -> EncodedArray:
         """One stream for each value.
@@ -274,7 +277,7 @@ class Encoder:
         """
         array = real_array(values)
         _room_for_streams(array.size, self.stream_length)
-        return EncodedArray(self._native.encode(array.reshape(-1)), array.shape)
+        return EncodedArray(self.streams_of(array.reshape(-1)), array.shape)
 
     def encode_factors(self, values: ArrayLike) -> list[EncodedArray]:
         """The factors of products: `values[k]` holds the k-th factor of each.
@@ -297,7 +300,7 @@ class Encoder:
         if array.ndim == 0:
             raise ShapeError("give the factors along the first axis")
         _room_for_streams(array.size, self.stream_length)
-        encoded = self._native.encode_factors(
+        encoded = self.factors_of(
             array.reshape(-1), len(array), jointly=self._jointly and len(array) > 1
         )
         return [EncodedArray(streams, array.shape[1:]) for streams in encoded]
@@ -310,7 +313,7 @@ class Encoder:
         "joint" it holds for prefixes of one `encode_factors`.
         """
         count = whole(factors, "factors", 1, INDEX)
-        return self._native.error_bound(count, real(failure_probability, "failure_probability"))
+        return self.proved_bound(count, real(failure_probability, "failure_probability"))
 
     def predicted_error(self, values: ArrayLike, factors: int = 1) -> NDArray[np.float64]:
         """The standard deviation of products with these values, by the generator's law.
@@ -330,4 +333,4 @@ class Encoder:
         if not np.all((array >= lowest) & (array <= 1)):
             raise OutOfRangeError(f"values of products are in [{lowest:g}, 1]")
         count = whole(factors, "factors", 1, INDEX)
-        return self._native.predicted_error(array.reshape(-1), count).reshape(array.shape)
+        return self.expected_error(array.reshape(-1), count).reshape(array.shape)

@@ -22,15 +22,10 @@ class EvaluationKeys(ByWireForm):
 
     params: VectorParams
 
-    @property
-    def relin(self) -> _native.RelinKey | None:
-        """The key that brings products back to two parts."""
-        raise NotImplementedError
-
-    @property
-    def galois(self) -> _native.GaloisKeys | None:
-        """The keys that move values."""
-        raise NotImplementedError
+    relin: _native.RelinKey | None
+    """The key that brings products back to two parts."""
+    galois: _native.GaloisKeys | None
+    """The keys that move values."""
 
 
 class Bindable:
@@ -67,6 +62,23 @@ class Bindable:
 
 
 BindableT = TypeVar("BindableT", bound=Bindable)
+
+
+class OneCiphertext(Bindable):
+    """Values in one ciphertext, and what it tells without a key."""
+
+    def __init__(
+        self, params: VectorParams, native: _native.Ciphertext, keys: EvaluationKeys | None
+    ) -> None:
+        self.params = params
+        self.native = native
+        self.keys = keys
+        #: Which of `params.levels` it is at, the lowest is 1; each CKKS product takes one.
+        self.level = native.level
+        #: Bits of room before an operation is refused, from public data.
+        self.noise_budget = native.noise_budget
+        #: The error of CKKS numbers, at most; 0 for exact schemes.
+        self.error_bound = native.error_bound
 
 
 def _restored(kind: Any, params: VectorParams, data: bytes, keys: EvaluationKeys | None) -> Any:

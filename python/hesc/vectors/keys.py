@@ -34,9 +34,11 @@ class PublicKeys(EvaluationKeys):
 
     """
 
-    def __init__(self, params: Params[Any], keys: Mapping[str, Any]) -> None:
+    def __init__(self, params: Params, keys: Mapping[str, Any]) -> None:
         self.params: Any = params
         self._keys = {name: keys[name] for name in PARTS if name in keys}
+        self.relin = keys.get("relinearisation")
+        self.galois = keys.get("rotations")
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -50,16 +52,6 @@ class PublicKeys(EvaluationKeys):
     def public(self) -> Any:
         """The compiled key to encrypt with, for this package's own modules."""
         return self._keys["public"]
-
-    @property
-    def relin(self) -> _native.RelinKey | None:
-        """The compiled relinearisation key, if there is one."""
-        return self._keys.get("relinearisation")
-
-    @property
-    def galois(self) -> _native.GaloisKeys | None:
-        """The compiled rotation keys, if there are some."""
-        return self._keys.get("rotations")
 
     @property
     def bootstrapping(self) -> _native.EvaluationKey:
@@ -151,7 +143,7 @@ class PublicKeys(EvaluationKeys):
 
     @classmethod
     def from_bytes(
-        cls, params: Params[Any], data: bytes, *, parts: Sequence[str] | None = None
+        cls, params: Params, data: bytes, *, parts: Sequence[str] | None = None
     ) -> PublicKeys:
         """Reads what `to_bytes` wrote; strict.
 

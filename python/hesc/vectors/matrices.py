@@ -81,7 +81,7 @@ class Matrix:
         level = (
             len(params.levels) if level is None else whole(level, "level", 1, len(params.levels))
         )
-        self.native = _native.LeveledMatrix(params.native, numbers.reshape(-1), self.shape, level)
+        self.native = _native.Matrix(params, numbers.reshape(-1), self.shape, level)
         # None if it takes vectors of all levels.
         self.level = self.native.level
         # What rows add up to at most, of integers.

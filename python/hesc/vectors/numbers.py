@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hesc import _native
 from hesc._native import DecryptionError, OutOfRangeError, ParameterError, ShapeError
 from hesc._support.inputs import not_endless, real
 from hesc.vectors.bounds import Bound
@@ -13,7 +14,6 @@ from hesc.vectors.bounds import Bound
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc import _native
     from hesc.params.vectors import VectorParams
 
 
@@ -149,7 +149,7 @@ def vectors_only(params: VectorParams) -> None:
 
 def encode_for_encryption(
     params: VectorParams, values: ArrayLike, bound: float | None, *, wrap: bool
-) -> tuple[_native.LeveledPlaintext, Bound]:
+) -> tuple[_native.Plaintext, Bound]:
     """A one-dimensional array into slots, copies of which fill them, to be encrypted.
 
     Args:
@@ -179,7 +179,7 @@ def encode_for_encryption(
     if params.is_approximate:
         numbers = filled(params, complex_numbers(array), len(array))
         most = params.bound if bound is None else real(bound, "bound")
-        return params.native.encode_bounded(numbers, most), declared
+        return _native.Plaintext.encode_bounded(params, numbers, most), declared
     if not declared.holds(integers(params, array)):
         raise OutOfRangeError(
             "the absolute value of a number is beyond the bound declared for encrypted integers, "
@@ -195,7 +195,7 @@ def encode_operand(
     *,
     scale: float = 1.0,
     level: int = 1,
-) -> _native.LeveledPlaintext:
+) -> _native.Plaintext:
     """An operand in the clear for a vector of this length: as many numbers, or one for all.
 
     Copies fill the slots as they do the vector's; `scale` and `level` are for CKKS.
@@ -204,12 +204,14 @@ def encode_operand(
     """
     if params.is_approximate:
         numbers = filled(params, complex_numbers(array), length)
-        return params.native.encode_complex(numbers, scale, level)
-    return params.native.encode_integers(filled(params, integers(params, array), length), False)
+        return _native.Plaintext.encode_complex(params, numbers, scale, level)
+    return _native.Plaintext.encode_integers(
+        params, filled(params, integers(params, array), length), False
+    )
 
 
 def decoded(
-    plaintext: _native.LeveledPlaintext, length: int, bound: Bound, *, complex_values: bool
+    plaintext: _native.Plaintext, length: int, bound: Bound, *, complex_values: bool
 ) -> NDArray[Any]:
     """The first numbers of a plaintext.
 

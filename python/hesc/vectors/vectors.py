@@ -13,7 +13,7 @@ from hesc._support.inputs import of_kind, several, whole, wire_bytes
 from hesc._support.opaque import Opaque
 from hesc.params.vectors import VectorParams
 from hesc.vectors.bounds import Bound, size_of
-from hesc.vectors.evaluation import Bindable, EvaluationKeys, galois_of, keys_of, relin_of
+from hesc.vectors.evaluation import EvaluationKeys, OneCiphertext, galois_of, relin_of
 from hesc.vectors.matrices import Matrix
 from hesc.vectors.numbers import (
     coefficients_of,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-class EncryptedVector(Bindable, Opaque):
+class EncryptedVector(OneCiphertext, Opaque):
     """Encrypted numbers in the slots of one ciphertext.
 
     `+`, `-` and `*` act number by number, with vectors, numbers and arrays in the clear, and by
@@ -57,7 +57,7 @@ class EncryptedVector(Bindable, Opaque):
     def __init__(
         self,
         params: VectorParams,
-        native: _native.LeveledCiphertext,
+        native: _native.Ciphertext,
         length: int,
         *,
         keys: EvaluationKeys | None = None,
@@ -65,11 +65,12 @@ class EncryptedVector(Bindable, Opaque):
         zeros_behind: bool = True,
         bound: int | None = None,
     ) -> None:
-        self.params = params
-        self.keys = keys
-        self.native = native
+        super().__init__(params, native, keys)
         self.complex_values = complex_values
         self.claimed = Bound(bound, params)
+        #: BFV and BGV: what absolute values stay within, public. None for integers modulo
+        #: `params.plain_modulus` (`wrap=True`), and for CKKS.
+        self.bound = bound
         self.zeros_behind = zeros_behind or length == period_of(length)
         self._length = length
 
@@ -98,32 +99,9 @@ class EncryptedVector(Bindable, Opaque):
             f"level={self.level}, noise_budget={self.noise_budget:.1f} bits)"
         )
 
-    @property
-    def level(self) -> int:
-        """Which of `params.levels` it is at, the lowest is 1; each CKKS product takes one."""
-        return self.native.level
-
-    @property
-    def noise_budget(self) -> float:
-        """Bits of room before an operation is refused, from public data."""
-        return self.native.noise_budget
-
-    @property
-    def error_bound(self) -> float:
-        """The error of CKKS numbers, at most; 0 for exact schemes."""
-        return self.native.error_bound
-
-    @property
-    def bound(self) -> int | None:
-        """BFV and BGV: what absolute values stay within, public.
-
-        None for integers modulo `params.plain_modulus` (`wrap=True`), and for CKKS.
-        """
-        return self.claimed.most
-
     def _with(
         self,
-        native: _native.LeveledCiphertext,
+        native: _native.Ciphertext,
         length: int | None = None,
         *,
         complex_values: bool = False,
@@ -137,7 +115,7 @@ class EncryptedVector(Bindable, Opaque):
             self.params,
             native,
             len(self) if length is None else length,
-            keys=keys_of(self, *([] if other is None else [other])),
+            keys=self.keys if self.keys or other is None else other.keys,
             complex_values=self.complex_values or complex_values,
             zeros_behind=self.zeros_behind if zeros_behind is None else zeros_behind,
             bound=bound.most,
@@ -145,9 +123,7 @@ class EncryptedVector(Bindable, Opaque):
 
     # Sums and products
 
-    def _operand(
-        self, values: ArrayLike, scale: float
-    ) -> tuple[_native.LeveledPlaintext, int, bool]:
+    def _operand(self, values: ArrayLike, scale: float) -> tuple[_native.Plaintext, int, bool]:
         """Values in the clear at this vector's level, the result's length, whether complex."""
         array = plain_array(values)
         if array.ndim == 0:
@@ -343,13 +319,11 @@ class EncryptedVector(Bindable, Opaque):
         alike = [turn, turn % period, turn % period - period]
         return next((s for s in alike if galois is not None and galois.rotates(s)), turn)
 
-    def _masked(
-        self, pieces: Sequence[tuple[_native.LeveledCiphertext, int, int]]
-    ) -> EncryptedVector:
+    def _masked(self, pieces: Sequence[tuple[_native.Ciphertext, int, int]]) -> EncryptedVector:
         """The sum of ciphertexts, of each the numbers from a first to before a last place."""
         places = np.arange(len(self))
 
-        def piece(native: _native.LeveledCiphertext, first: int, last: int) -> Any:
+        def piece(native: _native.Ciphertext, first: int, last: int) -> Any:
             mask = ((places >= first) & (places < last)).astype(np.int64)
             plaintext = encode_operand(
                 self.params, mask, len(self), scale=native.operand_scale, level=native.level
@@ -394,7 +368,7 @@ class EncryptedVector(Bindable, Opaque):
             )
 
     def _both_rows(
-        self, move: Callable[[_native.LeveledCiphertext], _native.LeveledCiphertext]
+        self, move: Callable[[_native.Ciphertext], _native.Ciphertext]
     ) -> EncryptedVector:
         return self._with(move(self._with_zeros_behind().native), self.params.slot_count)
 
@@ -569,8 +543,8 @@ class EncryptedVector(Bindable, Opaque):
         of_kind(params, "params", VectorParams, "hesc.Params.preset makes a set for vectors")
         vectors_only(params)
         wanted = None if length is None else whole(length, "length", 0)
-        read = params.native.vector_from_bytes
-        native, found, zeros_behind, complex_values, bound = read(wire_bytes(data))
+        read = _native.Ciphertext.vector_from_bytes(params, wire_bytes(data))
+        native, found, zeros_behind, complex_values, bound = read
         if wanted not in (None, found):
             raise ShapeError(f"a vector of {length} numbers was expected; these bytes hold {found}")
         return cls(

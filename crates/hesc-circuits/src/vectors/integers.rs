@@ -107,7 +107,7 @@ impl Integers {
     fn frame(self, layout: Layout, seeded: bool, ciphertexts: &[Vec<u8>]) -> Vec<u8> {
         let flags = self.flags() | layout.flags() | if seeded { SEEDED } else { 0 };
         let size = ciphertexts.iter().map(|bytes| bytes.len() + 8).sum::<usize>() + 16;
-        let mut writer = Writer::with_capacity(Kind::LeveledIntegers, size);
+        let mut writer = Writer::with_capacity(Kind::Integers, size);
         writer.u32(self.count as u32).u32(self.width as u32).u8(flags);
         for bytes in ciphertexts {
             writer.nested(bytes);
@@ -146,7 +146,7 @@ pub fn integers_from_bytes(
     bytes: &[u8],
 ) -> Result<(Integers, Layout, Vec<Ciphertext>), SchemeError> {
     scheme.check_combines()?;
-    let mut reader = Reader::open(bytes, Kind::LeveledIntegers)?;
+    let mut reader = Reader::open(bytes, Kind::Integers)?;
     let (count, width) = (reader.u32()? as usize, reader.u32()? as usize);
     let flags = reader.u8()?;
     let layout = Layout::ALL.into_iter().find(|layout| layout.flags() == flags & LAYOUTS);

@@ -23,7 +23,7 @@ impl Content {
     }
 
     fn frame(self, seeded: bool, ciphertext: &[u8]) -> Vec<u8> {
-        let mut writer = Writer::with_capacity(Kind::LeveledSlots, ciphertext.len() + 16);
+        let mut writer = Writer::with_capacity(Kind::Slots, ciphertext.len() + 16);
         writer.u8(self.byte() | if seeded { SEEDED } else { 0 }).nested(ciphertext);
         writer.finish()
     }
@@ -47,7 +47,7 @@ pub fn seeded_slots_to_bytes(scheme: &Rlwe, content: Content, a: &SeededCipherte
 /// [`Rlwe::field_slots`].
 pub fn slots_from_bytes(scheme: &Rlwe, bytes: &[u8]) -> Result<(Content, Ciphertext), SchemeError> {
     scheme.field_slots()?;
-    let mut reader = Reader::open(bytes, Kind::LeveledSlots)?;
+    let mut reader = Reader::open(bytes, Kind::Slots)?;
     let flags = reader.u8()?;
     let contents =
         [Content::Numbers, Content::Values(Basis::Normal), Content::Values(Basis::Powers)];

@@ -27,7 +27,7 @@ impl Label {
         let flags = flag(self.zeros_behind, ZEROS_BEHIND)
             | flag(self.complex, COMPLEX)
             | flag(seeded, SEEDED);
-        let mut writer = Writer::with_capacity(Kind::LeveledVector, ciphertext.len() + 24);
+        let mut writer = Writer::with_capacity(Kind::Vector, ciphertext.len() + 24);
         // No integer is within zero but zero: it stands for none.
         writer.u32(self.length as u32).u8(flags).u64(self.bound.unwrap_or(0)).nested(ciphertext);
         writer.finish()
@@ -50,7 +50,7 @@ pub fn seeded_vector_to_bytes(scheme: &Rlwe, label: Label, a: &SeededCiphertext)
 /// # Errors
 /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`], [`SchemeError::NoiseBudget`].
 pub fn vector_from_bytes(scheme: &Rlwe, bytes: &[u8]) -> Result<(Label, Ciphertext), SchemeError> {
-    let mut reader = Reader::open(bytes, Kind::LeveledVector)?;
+    let mut reader = Reader::open(bytes, Kind::Vector)?;
     let length = reader.u32()? as usize;
     if !(1..=scheme.slot_count()).contains(&length) {
         return Err(reader.error("its length does not fit the slots"));

@@ -104,7 +104,7 @@ impl Rlwe {
 
     /// Wire form of a ciphertext.
     pub fn ciphertext_to_bytes(&self, a: &Ciphertext) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::LeveledCiphertext);
+        let mut writer = Writer::new(Kind::VectorCiphertext);
         writer.tag(a.tag).u8(a.level as u8).u8(a.size as u8).u64(a.factor);
         Self::write_noise(&mut writer, a.scale, a.noise);
         let primes = self.chain().level(a.level);
@@ -118,7 +118,7 @@ impl Rlwe {
     /// # Errors
     /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`], [`SchemeError::NoiseBudget`].
     pub fn ciphertext_from_bytes(&self, bytes: &[u8]) -> Result<Ciphertext, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::LeveledCiphertext)?;
+        let mut reader = Reader::open(bytes, Kind::VectorCiphertext)?;
         let tag = reader.tag(self.fingerprint())?;
         let level = self.read_level(&mut reader)?;
         let size = usize::from(reader.u8()?);
@@ -139,7 +139,7 @@ impl Rlwe {
 
     /// Wire form of a seeded ciphertext.
     pub fn seeded_to_bytes(&self, a: &SeededCiphertext) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::LeveledSeededCiphertext);
+        let mut writer = Writer::new(Kind::SeededVectorCiphertext);
         writer.tag(a.tag).u8(a.level as u8).bytes(&a.seed);
         Self::write_noise(&mut writer, a.scale, a.noise);
         let primes = self.chain().level(a.level);
@@ -152,7 +152,7 @@ impl Rlwe {
     /// # Errors
     /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`], [`SchemeError::NoiseBudget`].
     pub fn seeded_from_bytes(&self, bytes: &[u8]) -> Result<SeededCiphertext, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::LeveledSeededCiphertext)?;
+        let mut reader = Reader::open(bytes, Kind::SeededVectorCiphertext)?;
         let tag = reader.tag(self.fingerprint())?;
         let level = self.read_level(&mut reader)?;
         let seed: RngSeed = reader.array()?;

@@ -19,6 +19,7 @@ from hesc.vectors.evaluation import relin_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Self
 
     from numpy.typing import DTypeLike
 
@@ -28,16 +29,23 @@ PRESETS: Final = ("bgv_21845_circuits", "bgv_21845_deep", "bgv_65535")
 _KEY: Final = Kind(128)
 
 
-class Plan:
+class Plan(_native.SlotPlan):
     """What turns messages into encrypted integers; `plan` makes one."""
 
-    def __init__(
-        self, kind: Kind, blocks: int, params: VectorParams, native: _native.SlotPlan
-    ) -> None:
-        self.kind = kind
-        self.params = params
-        self._blocks = blocks
-        self._native = native
+    kind: Kind
+    params: VectorParams
+    shape: Shape
+    """How messages are cut into streams: `CipherKey.encrypt` takes it."""
+
+    def __new__(
+        cls, circuit: _native.Circuit, kind: Kind, params: VectorParams, blocks: int, spare: int
+    ) -> Self:
+        """The circuit that deciphers so many numbers of a stream, for the slots of a set."""
+        public = _KEY.width + blocks * kind.width
+        made = super().__new__(cls, circuit, params, spare, public=public, under_secret_key=True)
+        made.kind, made.params = kind, params
+        made.shape = Shape(params.slot_count, blocks)
+        return made
 
     def __reduce__(self) -> Never:
         raise TypeError("a Plan is not pickled or copied; make it again from what it was made from")
@@ -47,36 +55,6 @@ class Plan:
             f"<hesc.integers.transciphering.Plan: {self.params.name}, {self.shape.slots} streams "
             f"of {self.shape.blocks} {self.kind}, depth {self.depth}, {self.seconds:.3g} s a run>"
         )
-
-    @property
-    def shape(self) -> Shape:
-        """How messages are cut into streams: `CipherKey.encrypt` takes it."""
-        return Shape(self.params.slot_count, self._blocks)
-
-    @property
-    def depth(self) -> int:
-        """Products in sequence."""
-        return self._native.depth
-
-    @property
-    def products(self) -> int:
-        """Relinearisations of a run."""
-        return self._native.products
-
-    @property
-    def levels(self) -> list[int]:
-        """The level before each product, and that of the numbers."""
-        return self._native.levels
-
-    @property
-    def seconds(self) -> float:
-        """For a run of all streams, on one thread, as counted."""
-        return self._native.seconds
-
-    @property
-    def peak_bytes(self) -> int:
-        """Memory of a run, beside the encrypted key."""
-        return self._native.peak_bytes
 
     def decipher(
         self,
@@ -115,8 +93,8 @@ class Plan:
             )
         relin = relin_of([key])
         inputs, width = key.blocks[0], self.kind.width
-        self._native.check(relin, inputs)
-        blocks: list[list[_native.LeveledCiphertext]] = []
+        self.check(relin, inputs)
+        blocks: list[list[_native.Ciphertext]] = []
         with Bar("products", progress) as bar:
             for run in range(message.runs):
 
@@ -124,7 +102,7 @@ class Plan:
                     bar.show(before * total + done, message.runs * total)
 
                 rows = message.public_rows(run).view(np.uint8)
-                bits = self._native.evaluate(relin, inputs, report, rows)
+                bits = self.evaluate(relin, inputs, report, rows)
                 blocks.extend(bits[at : at + width] for at in range(0, len(bits), width))
         # Streams of the last run may have more blocks than there are numbers.
         needed = -(-len(message) // self.params.slot_count)
@@ -165,17 +143,9 @@ def plan(
         if chosen.plain_modulus != 2:
             raise ParameterError("streams of bits take plaintext modulus 2: a preset of PRESETS")
         try:
-            native = _native.SlotPlan(
-                circuit,
-                chosen.native,
-                spare,
-                public=_KEY.width + blocks * kind.width,
-                under_secret_key=True,
-            )
+            return Plan(circuit, kind, chosen, blocks, spare)
         except (CircuitError, NoiseBudgetError) as error:
             reasons.append(f"{chosen.name}: {str(error).split(':', maxsplit=1)[0]}")
-            continue
-        return Plan(kind, blocks, chosen, native)
     more = f", with {spare} more for the numbers" if spare else ""
     raise CircuitError(
         f"no set has room for {blocks * kind.width} bits of keystream{more}: {'; '.join(reasons)}. "

@@ -13,36 +13,31 @@ from hesc.integers.transciphering.messages import Message, Shape
 from hesc.secret.keys import SecretKey, for_vectors
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from hesc.integers.kinds import Kind
 
 
-class CipherKey:
+class CipherKey(_native.CipherKey):
     """A key of the stream cipher Kreyvium, for `hesc.integers.transciphering`.
 
     It cannot be printed, compared, copied or pickled; `secret_bytes` are for its owner to keep.
     """
 
-    def __init__(self, native: _native.CipherKey) -> None:
-        self._native = of_kind(native, "native", _native.CipherKey, "CipherKey.generate makes it")
-
     @classmethod
-    def generate(cls) -> CipherKey:
+    def generate(cls) -> Self:
         """A new key, from the system's generator."""
-        return cls(_native.CipherKey.generate())
+        return cls(super().generate())
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> CipherKey:
+    def from_bytes(cls, data: bytes) -> Self:
         """A key from its 16 secret bytes."""
-        return cls(_native.CipherKey.from_bytes(wire_bytes(data)))
+        return cls(super().from_bytes(wire_bytes(data)))
 
     def __reduce__(self) -> Never:
         raise TypeError("a cipher's key is not pickled or copied; keep its secret_bytes yourself")
-
-    def secret_bytes(self) -> bytes:
-        """The cipher's 16 secret bytes: whoever has them reads every message."""
-        return self._native.secret_bytes()
 
     def encrypt_to_bytes(self, secret: SecretKey) -> bytes:
         """The key under another one, bit by bit, for a server: once. `hesc.integers.read` reads it.
@@ -50,7 +45,7 @@ class CipherKey:
         Size: 128 ciphertexts under the secret key.
         """
         for_vectors(secret)
-        return self._native.encrypt_to_bytes(secret.native)
+        return self.encrypted_under(secret.native)
 
     def encrypt(
         self, numbers: ArrayLike, dtype: DTypeLike | Kind | None = None, *, shape: Shape
@@ -82,13 +77,13 @@ class CipherKey:
         ]
         rows = b"".join(block.tobytes() for block in packed)
         flags = kind.width, kind.signed, kind.boolean
-        native = self._native.encrypt(rows, array.size, *flags, (slots, blocks))
+        native = self.encrypt_rows(rows, array.size, *flags, (slots, blocks))
         return Message(native)
 
     def decrypt(self, message: Message) -> NDArray[Any]:
         """The numbers of a message that this key made; others give numbers without meaning."""
         of_kind(message, "message", Message, "Message.from_bytes reads one")
-        rows = np.frombuffer(self._native.decrypt(message.native), dtype=np.uint8)
+        rows = np.frombuffer(self.decrypt_rows(message), dtype=np.uint8)
         kind, slots = message.kind, message.shape.slots
         numbers, at = [], 0
         for first in range(0, len(message), slots):

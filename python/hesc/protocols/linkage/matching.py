@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from hesc import _native
 from hesc._native import OutOfRangeError, ShapeError, WireError
 from hesc._support.inputs import of_kind, whole
 from hesc.codes.encrypted import EncryptedDistances
@@ -94,7 +95,7 @@ class Matcher:
                 f"an answer of {codes} by {records} distances after {self._nearest.rows} is not of "
                 f"a plan of {self.plan.compared} by {self.plan.sent}: it is of another linkage"
             )
-        self._nearest.add(distances.native.decrypt(self._secret.native))
+        self._nearest.add(_native.decrypt_distances(self._secret.native, distances))
 
     def matches(self, threshold: int) -> NDArray[np.int64]:
         """Pairs of positions, the sender's and the comparer's, up to this distance.

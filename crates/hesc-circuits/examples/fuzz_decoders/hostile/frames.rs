@@ -101,21 +101,19 @@ fn layout(family: Family, kind: u8) -> &'static str {
         Family::Torus if is(Kind::CompactCiphertexts) => "tag:tag blocks:u32 modulus:u8 bits:u8",
         Family::Rlwe if batch || is(Kind::SeededCiphertexts) => "blocks:u32 *",
         _ if is(Kind::SeededCiphertexts) => "tag:tag blocks:u32 seed:32",
-        _ if is(Kind::LeveledVector) => "length:u32 flags:u8 bound:u64 *",
-        _ if is(Kind::LeveledSlots) => "flags:u8 *",
+        _ if is(Kind::Vector) => "length:u32 flags:u8 bound:u64 *",
+        _ if is(Kind::Slots) => "flags:u8 *",
         _ if is(Kind::Message) => {
             "nonce:12 length:u32 width:u32 flags:u8 slots:u32 blocks:u32 size:u64"
         }
-        _ if is(Kind::LeveledIntegers) || is(Kind::BitIntegers) => {
-            "length:u32 width:u32 flags:u8 *"
-        }
+        _ if is(Kind::Integers) || is(Kind::BitIntegers) => "length:u32 width:u32 flags:u8 *",
         _ if is(Kind::EncryptedCodes) || is(Kind::SeededCodes) => "records:u32 width:u32 *",
         _ if is(Kind::CodeDistances) => "codes:u32 records:u32 width:u32 *",
-        _ if is(Kind::LeveledCiphertext) => {
+        _ if is(Kind::VectorCiphertext) => {
             "tag:tag level:u8 size:u8 factor:u64 scale:f64 deviation:f64 values:f64 peak:f64 \
              magnitude:f64 degree:u32"
         }
-        _ if is(Kind::LeveledSeededCiphertext) => {
+        _ if is(Kind::SeededVectorCiphertext) => {
             "tag:tag level:u8 seed:32 scale:f64 deviation:f64 values:f64 peak:f64 magnitude:f64 \
              degree:u32"
         }

@@ -128,7 +128,7 @@ impl Opened {
     /// A ciphertext by its wire form.
     pub fn ciphertext(&self, scheme: &Rlwe, a: &Ciphertext) -> Said {
         let bytes = scheme.ciphertext_to_bytes(a);
-        let mut reader = Reader::open(&bytes, Kind::LeveledCiphertext).unwrap();
+        let mut reader = Reader::open(&bytes, Kind::VectorCiphertext).unwrap();
         skip_tag(&mut reader);
         let (level, size) = (usize::from(reader.u8().unwrap()), usize::from(reader.u8().unwrap()));
         // The plaintext's factor.

@@ -13,7 +13,7 @@ use super::replay::Replay;
 /// The seed that a seeded ciphertext carries.
 fn seed_of(scheme: &Rlwe, a: &SeededCiphertext) -> [u8; 32] {
     let bytes = scheme.seeded_to_bytes(a);
-    let mut reader = Reader::open(&bytes, Kind::LeveledSeededCiphertext).unwrap();
+    let mut reader = Reader::open(&bytes, Kind::SeededVectorCiphertext).unwrap();
     // The tag and the level lie before it.
     reader.bytes(33).unwrap();
     reader.array().unwrap()

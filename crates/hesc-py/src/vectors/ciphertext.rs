@@ -1,7 +1,7 @@
 //! Vectors, and what is computed on them.
 
 use hesc_circuits::vectors as circuits;
-use hesc_circuits::vectors::{Label, Numbers};
+use hesc_circuits::vectors::{Integers, Label, Numbers};
 use hesc_schemes::rlwe::{self, Rlwe};
 use hesc_schemes::{Complex64, SchemeError};
 use numpy::PyReadonlyArray1;
@@ -9,14 +9,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::{
-    GaloisKeys, LeveledParams, LeveledPlaintext, RelinKey, basis_from, content_from, detached,
+    Described, GaloisKeys, Plaintext, RelinKey, VectorParams, basis_from, content_from,
+    content_name, described, detached, layout_from, layout_name,
 };
 use crate::workers::Compute;
 
 #[pyclass(frozen, module = "hesc")]
-pub struct LeveledCiphertext(pub(super) Rlwe, pub(super) rlwe::Ciphertext);
+pub struct Ciphertext(pub(super) Rlwe, pub(super) rlwe::Ciphertext);
 
-impl LeveledCiphertext {
+impl Ciphertext {
     fn with(
         &self,
         py: Python<'_>,
@@ -27,7 +28,67 @@ impl LeveledCiphertext {
 }
 
 #[pymethods]
-impl LeveledCiphertext {
+impl Ciphertext {
+    /// A ciphertext alone, without what is known of the vector in it.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, params: &VectorParams, data: &[u8]) -> PyResult<Self> {
+        let ciphertext = detached(py, || params.0.ciphertext_from_bytes(data))?;
+        Ok(Self(params.0.clone(), ciphertext))
+    }
+
+    /// A vector's ciphertext, its length, whether zeros are behind it, whether it is complex, and the bound of integers.
+    #[staticmethod]
+    fn vector_from_bytes(
+        py: Python<'_>,
+        params: &VectorParams,
+        data: &[u8],
+    ) -> PyResult<(Self, usize, bool, bool, Option<u64>)> {
+        let (label, a) = detached(py, || circuits::vector_from_bytes(&params.0, data))?;
+        let Label { length, zeros_behind, complex, bound } = label;
+        Ok((Self(params.0.clone(), a), length, zeros_behind, complex, bound))
+    }
+
+    /// Slots from their wire form, seeded or not, and what they hold.
+    #[staticmethod]
+    fn slots_from_bytes(
+        py: Python<'_>,
+        params: &VectorParams,
+        data: &[u8],
+    ) -> PyResult<(Self, &'static str)> {
+        let (content, a) = detached(py, || circuits::slots_from_bytes(&params.0, data))?;
+        Ok((Self(params.0.clone(), a), content_name(content)))
+    }
+
+    /// Integers from their wire form, seeded or not.
+    #[staticmethod]
+    fn integers_from_bytes(
+        py: Python<'_>,
+        params: &VectorParams,
+        data: &[u8],
+    ) -> PyResult<(Vec<Self>, Described, &'static str)> {
+        let (integers, layout, bits) =
+            detached(py, || circuits::integers_from_bytes(&params.0, data))?;
+        let Integers { count, width, signed, boolean } = integers;
+        let bits = bits.into_iter().map(|bit| Self(params.0.clone(), bit)).collect();
+        Ok((bits, (count, width, signed, boolean), layout_name(layout)))
+    }
+
+    /// The wire form of integers: ciphertexts; how many numbers, their bits, whether they have signs and whether
+    /// they are truth values; and their layout.
+    #[staticmethod]
+    fn integers_to_bytes<'py>(
+        py: Python<'py>,
+        params: &VectorParams,
+        bits: Vec<PyRef<'_, Self>>,
+        of: Described,
+        layout: &str,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let bits: Vec<_> = bits.iter().map(|bit| &bit.1).collect();
+        let integers = (described(of), layout_from(layout)?);
+        let bytes = py.compute(|| circuits::integers_to_bytes(&params.0, integers, &bits));
+        Ok(PyBytes::new(py, &bytes))
+    }
+
     fn add(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
         self.with(py, |s| s.add(&self.1, &other.1))
     }
@@ -37,14 +98,14 @@ impl LeveledCiphertext {
     fn negate(&self, py: Python<'_>) -> PyResult<Self> {
         self.with(py, |s| s.negate(&self.1))
     }
-    fn add_plain(&self, py: Python<'_>, plaintext: &LeveledPlaintext) -> PyResult<Self> {
+    fn add_plain(&self, py: Python<'_>, plaintext: &Plaintext) -> PyResult<Self> {
         self.with(py, |s| s.add_plain(&self.1, &plaintext.1))
     }
-    fn multiply_plain(&self, py: Python<'_>, plaintext: &LeveledPlaintext) -> PyResult<Self> {
+    fn multiply_plain(&self, py: Python<'_>, plaintext: &Plaintext) -> PyResult<Self> {
         self.with(py, |s| s.multiply_plain(&self.1, &plaintext.1))
     }
     /// A product with an operand that has [`Self::operand_scale`], which CKKS rescales.
-    fn product_with_plain(&self, py: Python<'_>, plaintext: &LeveledPlaintext) -> PyResult<Self> {
+    fn product_with_plain(&self, py: Python<'_>, plaintext: &Plaintext) -> PyResult<Self> {
         self.with(py, |s| s.product_with_plain(&self.1, &plaintext.1))
     }
     /// After a sum of products with plaintexts: rescaled in CKKS, itself in the other schemes.
@@ -236,41 +297,41 @@ impl Values<'_> {
 #[pyfunction]
 pub fn sum_of_products(
     py: Python<'_>,
-    products: Vec<(PyRef<'_, LeveledCiphertext>, Option<PyRef<'_, LeveledCiphertext>>)>,
-    others: Vec<PyRef<'_, LeveledCiphertext>>,
+    products: Vec<(PyRef<'_, Ciphertext>, Option<PyRef<'_, Ciphertext>>)>,
+    others: Vec<PyRef<'_, Ciphertext>>,
     key: &RelinKey,
-) -> PyResult<LeveledCiphertext> {
+) -> PyResult<Ciphertext> {
     let products: Vec<_> = products.iter().map(|(a, b)| (&a.1, b.as_ref().map(|b| &b.1))).collect();
     let others: Vec<_> = others.iter().map(|c| &c.1).collect();
     let sum = detached(py, || key.0.sum_of_products(&key.1, &products, &others))?;
-    Ok(LeveledCiphertext(key.0.clone(), sum))
+    Ok(Ciphertext(key.0.clone(), sum))
 }
 
 /// The carries of bits along slots, by automorphisms one after the other.
 #[pyfunction]
 pub fn carries(
     py: Python<'_>,
-    generates: &LeveledCiphertext,
-    passes: &LeveledCiphertext,
+    generates: &Ciphertext,
+    passes: &Ciphertext,
     elements: Vec<usize>,
     relin: &RelinKey,
     keys: &GaloisKeys,
-) -> PyResult<LeveledCiphertext> {
+) -> PyResult<Ciphertext> {
     let both = (&relin.1, &keys.1);
     let carries = detached(py, || relin.0.carries(both, &generates.1, &passes.1, &elements))?;
-    Ok(LeveledCiphertext(relin.0.clone(), carries))
+    Ok(Ciphertext(relin.0.clone(), carries))
 }
 
 /// One ciphertext of up to as many as a slot's value has coordinates, by powers of X.
 #[pyfunction]
 pub fn pack(
     py: Python<'_>,
-    params: &LeveledParams,
-    numbers: Vec<PyRef<'_, LeveledCiphertext>>,
-) -> PyResult<LeveledCiphertext> {
+    params: &VectorParams,
+    numbers: Vec<PyRef<'_, Ciphertext>>,
+) -> PyResult<Ciphertext> {
     let numbers: Vec<_> = numbers.iter().map(|c| &c.1).collect();
     let packed = detached(py, || params.0.pack(&numbers))?;
-    Ok(LeveledCiphertext(params.0.clone(), packed))
+    Ok(Ciphertext(params.0.clone(), packed))
 }
 
 /// Steps of the rotations for inner products of this length.
@@ -287,14 +348,14 @@ pub fn matrix_rotations(rows: usize, columns: usize) -> Vec<i64> {
 
 /// A matrix, encoded for vectors of one level or above.
 #[pyclass(frozen, module = "hesc")]
-pub struct LeveledMatrix(circuits::Matrix);
+pub struct Matrix(circuits::Matrix);
 
 #[pymethods]
-impl LeveledMatrix {
+impl Matrix {
     #[new]
     fn new(
         py: Python<'_>,
-        params: &LeveledParams,
+        params: &VectorParams,
         values: Values<'_>,
         shape: (usize, usize),
         level: usize,
@@ -313,9 +374,9 @@ impl LeveledMatrix {
     fn multiply(
         &self,
         py: Python<'_>,
-        vector: &LeveledCiphertext,
+        vector: &Ciphertext,
         keys: &GaloisKeys,
-    ) -> PyResult<LeveledCiphertext> {
+    ) -> PyResult<Ciphertext> {
         vector.with(py, |s| self.0.multiply(s, &keys.1, &vector.1))
     }
 }

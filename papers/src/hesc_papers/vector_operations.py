@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from hesc._native import primes_of_bits
+from hesc import _native
 from hesc.params import Params, VectorParams
 from hesc_papers.other_process import OtherProcess
 
@@ -57,15 +57,15 @@ class Ours:
     """hesc, at its own chain of primes or at SEAL's."""
 
     def __init__(self, params: VectorParams) -> None:
-        self._scheme, self._native = params.scheme, params.native
-        self._secret, self._public = self._native.generate_keys()
+        self._scheme, self._params = params.scheme, params
+        self._secret, self._public = _native.VectorSecretKey.generate(params)
         self._relin = self._secret.relin_key()
         self._galois = self._secret.galois_keys([1], False, [])
 
     def _encode(self, values: Any) -> Any:
         if self._scheme == "ckks":
-            return self._native.encode_bounded(values, 1.0)
-        return self._native.encode_integers(values, False)
+            return _native.Plaintext.encode_bounded(self._params, values, 1.0)
+        return _native.Plaintext.encode_integers(self._params, values, False)
 
     def sizes(self, length: int) -> tuple[int, int, int]:
         """Bytes of a plaintext and of a ciphertext in memory, and of the latter on the wire."""
@@ -173,7 +173,7 @@ def our_params(scheme: str, ring_degree: int) -> VectorParams:
 def seals_params(scheme: str, ring_degree: int) -> VectorParams:
     """SEAL's primes, all but one of them in ciphertexts."""
     bits = SEAL_BITS[ring_degree]
-    primes = primes_of_bits(2 * ring_degree, list(bits))
+    primes = _native.primes_of_bits(2 * ring_degree, list(bits))
     ckks = scheme == "ckks"
     found: VectorParams = Params.lattice(
         scheme,

@@ -1,8 +1,8 @@
-"""Writes vectors/leveled.json: keys and ciphertexts of BFV, BGV and CKKS with multiplication.
+"""Writes vectors/ciphertexts.json: keys and ciphertexts of BFV, BGV and CKKS with multiplication.
 
 Made once from fresh noise, in a small ring (insecure). The tests decrypt them with hesc and with
 the second implementation, and compute on with the stored keys.
-Run: python -m scripts.leveled_vectors
+Run: python -m scripts.ciphertext_vectors
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 import hesc
 from hesc._native import primes_of_bits, split_keys
 
-TARGET = Path(__file__).parents[1] / "vectors" / "leveled.json"
+TARGET = Path(__file__).parents[1] / "vectors" / "ciphertexts.json"
 DEGREE = 256
 LEFT, RIGHT = [3, -2, 5, 7], [4, 6, -1, 2]
 BOUND = 8

@@ -1,7 +1,7 @@
 """Peak memory and key generation of BFV, hesc and SEAL.
 
 A public key, a relinearisation key, ten rotation keys, ten ciphertexts and their squares. Run
-`python -m scripts.leveled_memory hesc 14` and the same with `seal`, each in a process of its own;
+`python -m scripts.vector_memory hesc 14` and the same with `seal`, each in a process of its own;
 RAYON_NUM_THREADS=1 for one thread.
 """
 

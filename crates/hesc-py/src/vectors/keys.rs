@@ -13,21 +13,27 @@ use pyo3::types::PyBytes;
 use zeroize::Zeroizing;
 
 use super::{
-    Described, GaloisKeys, LeveledCiphertext, LeveledPlaintext, RelinKey, content_from, described,
+    Ciphertext, Described, GaloisKeys, Plaintext, RelinKey, VectorParams, content_from, described,
     detached, generator, layout_from,
 };
 use crate::errors::scheme_to_py;
-use crate::key_files::write_key_file;
+use crate::key_files::{read_secret, write_key_file};
 use crate::workers::Compute;
 
 #[pyclass(frozen, module = "hesc")]
-pub struct LeveledPublicKey(pub(super) Rlwe, pub rlwe::PublicKey);
+pub struct VectorPublicKey(pub(super) Rlwe, pub rlwe::PublicKey);
 
 #[pymethods]
-impl LeveledPublicKey {
-    fn encrypt(&self, py: Python<'_>, plaintext: &LeveledPlaintext) -> PyResult<LeveledCiphertext> {
+impl VectorPublicKey {
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, params: &VectorParams, data: &[u8]) -> PyResult<Self> {
+        let key = detached(py, || params.0.public_key_from_bytes(data))?;
+        Ok(Self(params.0.clone(), key))
+    }
+
+    fn encrypt(&self, py: Python<'_>, plaintext: &Plaintext) -> PyResult<Ciphertext> {
         let a = detached(py, || self.0.encrypt(&self.1, &plaintext.1, &mut generator()?))?;
-        Ok(LeveledCiphertext(self.0.clone(), a))
+        Ok(Ciphertext(self.0.clone(), a))
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -37,10 +43,35 @@ impl LeveledPublicKey {
 
 /// No equality, no representation of its content, no pickling.
 #[pyclass(frozen, module = "hesc")]
-pub struct LeveledSecretKey(pub Rlwe, pub rlwe::SecretKey, pub(super) SharedSoFar);
+pub struct VectorSecretKey(pub Rlwe, pub rlwe::SecretKey, pub(super) SharedSoFar);
 
 #[pymethods]
-impl LeveledSecretKey {
+impl VectorSecretKey {
+    /// A new key pair.
+    #[staticmethod]
+    fn generate(py: Python<'_>, params: &VectorParams) -> PyResult<(Self, VectorPublicKey)> {
+        let scheme = &params.0;
+        let (secret, public) = detached(py, || Ok(scheme.generate_keys(&mut generator()?)))?;
+        let secret = Self(scheme.clone(), secret, SharedSoFar::default());
+        Ok((secret, VectorPublicKey(scheme.clone(), public)))
+    }
+
+    /// Reads a key from its file, without its bytes passing through Python, and what it has shared.
+    #[staticmethod]
+    fn from_file(
+        py: Python<'_>,
+        params: &VectorParams,
+        path: PathBuf,
+        passphrase: Option<&str>,
+        shared: f64,
+    ) -> PyResult<Self> {
+        let shared = SharedSoFar::starting_at(shared).map_err(scheme_to_py)?;
+        let key = read_secret(py, &path, passphrase, |bytes| {
+            params.0.secret_key_from_bytes(bytes).map_err(scheme_to_py)
+        })?;
+        Ok(Self(params.0.clone(), key, shared))
+    }
+
     fn relin_key(&self, py: Python<'_>) -> PyResult<RelinKey> {
         let key = detached(py, || self.0.generate_relin_key(&self.1, &mut generator()?))?;
         Ok(RelinKey(self.0.clone(), key))
@@ -71,7 +102,7 @@ impl LeveledSecretKey {
     fn encrypt_to_bytes<'py>(
         &self,
         py: Python<'py>,
-        plaintext: &LeveledPlaintext,
+        plaintext: &Plaintext,
         length: usize,
         complex_values: bool,
         bound: Option<u64>,
@@ -88,7 +119,7 @@ impl LeveledSecretKey {
     fn encrypt_slots_to_bytes<'py>(
         &self,
         py: Python<'py>,
-        plaintext: &LeveledPlaintext,
+        plaintext: &Plaintext,
         content: &str,
         level: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
@@ -105,7 +136,7 @@ impl LeveledSecretKey {
     fn encrypt_integers_to_bytes<'py>(
         &self,
         py: Python<'py>,
-        bits: Vec<PyRef<'_, LeveledPlaintext>>,
+        bits: Vec<PyRef<'_, Plaintext>>,
         of: Described,
         layout: &str,
     ) -> PyResult<Bound<'py, PyBytes>> {
@@ -121,28 +152,24 @@ impl LeveledSecretKey {
     }
 
     /// Encrypts under the secret key, in full form.
-    fn encrypt(&self, py: Python<'_>, plaintext: &LeveledPlaintext) -> PyResult<LeveledCiphertext> {
+    fn encrypt(&self, py: Python<'_>, plaintext: &Plaintext) -> PyResult<Ciphertext> {
         let a = detached(py, || {
             self.0.expand(&self.0.encrypt_seeded(&self.1, &plaintext.1, &mut generator()?)?)
         })?;
-        Ok(LeveledCiphertext(self.0.clone(), a))
+        Ok(Ciphertext(self.0.clone(), a))
     }
 
-    fn decrypt(
-        &self,
-        py: Python<'_>,
-        ciphertext: &LeveledCiphertext,
-    ) -> PyResult<LeveledPlaintext> {
+    fn decrypt(&self, py: Python<'_>, ciphertext: &Ciphertext) -> PyResult<Plaintext> {
         let plaintext = detached(py, || self.0.decrypt(&self.1, &ciphertext.1))?;
-        Ok(LeveledPlaintext(self.0.clone(), plaintext))
+        Ok(Plaintext(self.0.clone(), plaintext))
     }
 
     /// Numbers as others may see them, with noise of this deviation.
     fn decrypt_shared<'py>(
         &self,
         py: Python<'py>,
-        ciphertext: &LeveledCiphertext,
-        expected: &LeveledCiphertext,
+        ciphertext: &Ciphertext,
+        expected: &Ciphertext,
         length: usize,
         answers: u64,
         statistical_bits: u32,
@@ -160,7 +187,7 @@ impl LeveledSecretKey {
         self.2.share()
     }
 
-    fn noise_budget(&self, py: Python<'_>, ciphertext: &LeveledCiphertext) -> PyResult<f64> {
+    fn noise_budget(&self, py: Python<'_>, ciphertext: &Ciphertext) -> PyResult<f64> {
         detached(py, || self.0.measured_noise_budget(&self.1, &ciphertext.1))
     }
 

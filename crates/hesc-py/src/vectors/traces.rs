@@ -7,7 +7,7 @@ use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{Encryption, Rlwe, Trace, Work};
 use pyo3::prelude::*;
 
-use super::{LeveledCiphertext, LeveledParams, LeveledPlaintext, RelinKey, detached};
+use super::{Ciphertext, Plaintext, RelinKey, VectorParams, detached};
 use crate::workers::Compute;
 
 /// What a program has taken so far.
@@ -40,13 +40,13 @@ fn locked(tally: &Mutex<Tally>) -> MutexGuard<'_, Tally> {
 #[pymethods]
 impl SlotsTrial {
     #[new]
-    fn new(params: &LeveledParams) -> Self {
+    fn new(params: &VectorParams) -> Self {
         Self { scheme: params.0.clone(), tally: Arc::default() }
     }
 
     /// An encryption under the public key, or what is known of a ciphertext.
     #[pyo3(signature = (of=None))]
-    fn input(&self, py: Python<'_>, of: Option<&LeveledCiphertext>) -> PyResult<SlotsTrace> {
+    fn input(&self, py: Python<'_>, of: Option<&Ciphertext>) -> PyResult<SlotsTrace> {
         let trace = detached(py, || match of {
             Some(a) => self.scheme.trace(&a.1),
             None => self.scheme.fresh_trace(Encryption::PublicKey),
@@ -59,7 +59,7 @@ impl SlotsTrial {
         &self,
         py: Python<'_>,
         key: &RelinKey,
-        inputs: Vec<PyRef<'_, LeveledCiphertext>>,
+        inputs: Vec<PyRef<'_, Ciphertext>>,
     ) -> PyResult<()> {
         let inputs: Vec<_> = inputs.iter().map(|a| &a.1).collect();
         detached(py, || self.scheme.check_inputs(&key.1, &inputs))
@@ -111,10 +111,10 @@ impl SlotsTrace {
     fn sum(&self, py: Python<'_>, other: &Self, _subtract: bool) -> PyResult<Self> {
         self.with(py, |s| s.traced_sum(&self.trace, &other.trace))
     }
-    fn add_plain(&self, py: Python<'_>, plaintext: &LeveledPlaintext) -> PyResult<Self> {
+    fn add_plain(&self, py: Python<'_>, plaintext: &Plaintext) -> PyResult<Self> {
         self.with(py, |s| s.traced_plus_plain(&self.trace, &plaintext.1))
     }
-    fn multiply_plain(&self, py: Python<'_>, plaintext: &LeveledPlaintext) -> PyResult<Self> {
+    fn multiply_plain(&self, py: Python<'_>, plaintext: &Plaintext) -> PyResult<Self> {
         self.with(py, |s| s.traced_times_plain(&self.trace, &plaintext.1))
     }
     fn image(&self, py: Python<'_>, element: usize) -> PyResult<Self> {

@@ -4,6 +4,7 @@ use hesc_schemes::rlwe::{self, Rlwe};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use super::{VectorParams, detached};
 use crate::workers::Compute;
 
 #[pyclass(frozen, module = "hesc")]
@@ -11,6 +12,12 @@ pub struct RelinKey(pub(super) Rlwe, pub(super) rlwe::RelinKey);
 
 #[pymethods]
 impl RelinKey {
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, params: &VectorParams, data: &[u8]) -> PyResult<Self> {
+        let key = detached(py, || params.0.relin_key_from_bytes(data))?;
+        Ok(Self(params.0.clone(), key))
+    }
+
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &py.compute(|| self.0.relin_key_to_bytes(&self.1)))
     }
@@ -21,6 +28,12 @@ pub struct GaloisKeys(pub(super) Rlwe, pub(super) rlwe::GaloisKeys);
 
 #[pymethods]
 impl GaloisKeys {
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, params: &VectorParams, data: &[u8]) -> PyResult<Self> {
+        let keys = detached(py, || params.0.galois_keys_from_bytes(data))?;
+        Ok(Self(params.0.clone(), keys))
+    }
+
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &py.compute(|| self.0.galois_keys_to_bytes(&self.1)))
     }

@@ -4,32 +4,27 @@
 mod ciphertext;
 mod evaluation_keys;
 mod keys;
+mod plaintext;
 mod plans;
 mod traces;
 
-use std::path::PathBuf;
-
-use hesc_circuits::vectors as circuits;
-use hesc_circuits::vectors::{Content, Integers, Label, Layout};
+use hesc_circuits::vectors::{Content, Integers, Layout};
 use hesc_math::{AesCtrRng, RingIndex};
-use hesc_schemes::rlwe::{self, Basis, Rlwe, SchemeKind, Spec};
-use hesc_schemes::rlwe::{PlaintextSpace, PrimeSet};
-use hesc_schemes::{Complex64, SchemeError, SharedSoFar};
-use numpy::{PyArray1, PyReadonlyArray1};
+use hesc_schemes::SchemeError;
+use hesc_schemes::rlwe::{Basis, PlaintextSpace, PrimeSet, Rlwe, SchemeKind, Spec};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::{ParameterError, scheme_to_py};
-use crate::key_files::read_secret;
 use crate::presets;
 use crate::workers::Compute;
 
 pub use ciphertext::{
-    LeveledCiphertext, LeveledMatrix, carries, dot_rotations, matrix_rotations, pack,
-    sum_of_products,
+    Ciphertext, Matrix, carries, dot_rotations, matrix_rotations, pack, sum_of_products,
 };
 pub use evaluation_keys::{GaloisKeys, RelinKey};
-pub use keys::{LeveledPublicKey, LeveledSecretKey};
+pub use keys::{VectorPublicKey, VectorSecretKey};
+pub use plaintext::Plaintext;
 pub use plans::SlotPlan;
 pub use traces::{SlotsTrace, SlotsTrial};
 
@@ -114,6 +109,20 @@ fn ring_from(index: usize) -> PyResult<RingIndex> {
     RingIndex::new(index).map_err(|error| scheme_to_py(error.into()))
 }
 
+/// Bits of room that so many ciphertexts together lose when they are packed, at most, and seconds on one thread.
+#[pyfunction]
+pub fn packing_cost(
+    py: Python<'_>,
+    params: &VectorParams,
+    columns: usize,
+    level: usize,
+) -> PyResult<(f64, f64)> {
+    detached(py, || {
+        let work = params.0.work_of_packing(columns, level);
+        Ok((params.0.packing_bits(columns)?, params.0.measured_speed().seconds(work)))
+    })
+}
+
 /// The largest primes of these sizes, none twice, in the ring of an index: twice the degree for a power of two.
 #[pyfunction]
 pub fn primes_of_bits(ring_index: usize, bits: Vec<u32>) -> PyResult<Vec<u64>> {
@@ -129,10 +138,11 @@ pub fn combined_levels(primes: Vec<u64>, large: usize) -> PyResult<Vec<Vec<usize
     Ok(levels.into_iter().map(|set| set.places().collect()).collect())
 }
 
-#[pyclass(frozen, module = "hesc")]
-pub struct LeveledParams(pub Rlwe);
+/// A set for vectors; `hesc.Params` makes those that users have.
+#[pyclass(frozen, subclass, module = "hesc")]
+pub struct VectorParams(pub Rlwe);
 
-impl LeveledParams {
+impl VectorParams {
     /// The specification.
     pub fn spec(&self) -> &Spec {
         self.0.spec()
@@ -140,11 +150,18 @@ impl LeveledParams {
 }
 
 #[pymethods]
-impl LeveledParams {
+impl VectorParams {
+    /// The same set, which subclasses start from.
     #[new]
+    fn new(of: &Self) -> Self {
+        Self(of.0.clone())
+    }
+
+    /// A set of primes, at least of this assurance.
+    #[staticmethod]
     #[pyo3(signature = (*, scheme, ring_index, coeff_moduli, levels, special_moduli, plain_modulus, scale, bound, assurance))]
     #[allow(clippy::too_many_arguments, reason = "keywords of the Python class")]
-    fn new(
+    fn of_primes(
         py: Python<'_>,
         scheme: &str,
         ring_index: usize,
@@ -175,7 +192,7 @@ impl LeveledParams {
 
     /// A named set of vectors.
     #[staticmethod]
-    fn preset(py: Python<'_>, name: &str, bound: f64) -> PyResult<Self> {
+    fn of_preset(py: Python<'_>, name: &str, bound: f64) -> PyResult<Self> {
         let preset = presets::named(name, true)?;
         let spec = preset.vectors(bound).map_err(scheme_to_py)?;
         let spec = spec.ok_or_else(|| ParameterError::new_err("it is a set for streams"))?;
@@ -189,34 +206,43 @@ impl LeveledParams {
         presets::name_of(&self.0.spec().to_bytes(), self.0.scheme().name(), assurance)
     }
 
+    /// A set from its wire form, at least of this assurance.
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, data: &[u8], assurance: &str) -> PyResult<Self> {
+    fn read(py: Python<'_>, data: &[u8], assurance: &str) -> PyResult<Self> {
         let assurance = presets::assurance_from(assurance)?;
         detached(py, || Rlwe::new(Spec::from_bytes(data)?, assurance)).map(Self)
     }
 
+    /// The wire form: a few hundred bytes at most.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0.spec().to_bytes())
     }
 
+    /// The scheme's name.
     #[getter]
     fn scheme(&self) -> &'static str {
         self.0.scheme().name()
     }
+    /// Whether numbers are approximate and may be complex (CKKS); integers otherwise.
     #[getter]
     fn is_approximate(&self) -> bool {
         self.0.is_approximate()
     }
+    /// Coefficients of a polynomial.
     #[getter]
     fn ring_degree(&self) -> usize {
         self.0.ring_degree()
     }
-    /// The index of the ring's roots of unity: twice the degree for a power of two.
+    /// The order of the ring's roots of unity: twice the degree for a power of two, else odd.
     #[getter]
     fn ring_index(&self) -> usize {
         self.0.ring().value()
     }
-    /// Coordinates of a slot's value: none in power-of-two rings, whose slots are numbers.
+    /// Coordinates of the value in a slot of an odd ring; None for power-of-two rings.
+    ///
+    /// Raises:
+    ///     ParameterError: a plaintext modulus that has no slots in this ring.
+    ///
     #[getter]
     fn slot_degree(&self, py: Python<'_>) -> PyResult<Option<usize>> {
         if self.0.ring().is_power_of_two() {
@@ -230,36 +256,43 @@ impl LeveledParams {
         let found = detached(py, || Ok(self.0.dimensions()?.to_vec()))?;
         Ok(found.iter().map(|d| (d.generator, d.length, d.twist)).collect())
     }
-    /// Bits of the modulus of each level.
+    /// Bits of the modulus of each level, the lowest first.
     #[getter]
     fn level_bits(&self) -> Vec<f64> {
         (1..=self.0.levels()).map(|level| self.0.log2_modulus_of(level)).collect()
     }
+    /// Automorphisms that unpacking takes.
     fn unpacking_elements(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
         detached(py, || self.0.unpacking_elements())
     }
+    /// Automorphisms that extracting one coordinate takes.
     fn extraction_elements(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
         detached(py, || self.0.extraction_elements())
     }
+    /// The automorphism that moves slots along a dimension.
     fn dimension_element(&self, py: Python<'_>, dimension: usize, steps: i64) -> PyResult<usize> {
         detached(py, || self.0.dimension_element(dimension, steps))
     }
+    /// The automorphism of so many Frobenius maps.
     fn frobenius_element(&self, py: Python<'_>, times: i64) -> PyResult<usize> {
         detached(py, || self.0.frobenius_element(times))
     }
+    /// Primes whose product is the modulus of ciphertexts, `q`.
     #[getter]
     fn coeff_moduli(&self) -> Vec<u64> {
         self.0.spec().coeff_moduli.clone()
     }
-    /// The primes of each level, by their places in `coeff_moduli`.
+    /// The primes of each level, the lowest first, by their places in `coeff_moduli`.
     #[getter]
     fn levels(&self) -> Vec<Vec<usize>> {
         (1..=self.0.levels()).map(|level| self.0.primes_of(level).places().collect()).collect()
     }
+    /// Primes of keys beyond those.
     #[getter]
     fn special_moduli(&self) -> Vec<u64> {
         self.0.spec().special_moduli.clone()
     }
+    /// The plaintext modulus, `t`; None for approximate numbers.
     #[getter]
     fn plain_modulus(&self) -> Option<u64> {
         match self.0.spec().plaintext {
@@ -267,6 +300,7 @@ impl LeveledParams {
             PlaintextSpace::Approximate { .. } => None,
         }
     }
+    /// What CKKS multiplies numbers with.
     #[getter]
     fn scale(&self) -> Option<f64> {
         match self.0.spec().plaintext {
@@ -274,233 +308,44 @@ impl LeveledParams {
             PlaintextSpace::Approximate { scale } => Some(scale),
         }
     }
+    /// CKKS: what absolute values stay within unless an encryption declares another bound.
     #[getter]
     fn bound(&self) -> f64 {
         self.0.spec().bound
     }
-    /// The smallest and the largest integer that plaintexts hold.
+    /// BFV and BGV: the smallest and the largest integer that decryption tells apart.
+    ///
+    /// Half of the plaintext modulus to either side of zero. Results of vectors that could be
+    /// beyond are refused, or, for those made with `wrap=True`, taken modulo it.
+    ///
+    /// Raises:
+    ///     ParameterError: CKKS, which has no integers.
+    ///
     #[getter]
     fn integer_range(&self) -> PyResult<(i64, i64)> {
         self.0.integer_range().map_err(scheme_to_py)
     }
+    /// Numbers in a ciphertext.
     #[getter]
     fn slot_count(&self) -> usize {
         self.0.slot_count()
     }
-    /// Products in sequence that it has room for.
+    /// Products in sequence, each of two results of the one before, that there is room for.
+    ///
+    /// By the noise model, from numbers as they are encrypted, in CKKS within `bound`; sums and
+    /// rotations between them take room too. Decryption then fails with a probability below 2^-128.
     #[getter]
     fn depth(&self) -> usize {
         self.0.depth()
     }
+    /// What the set reaches: see `Params.assurance`.
     #[getter]
     fn assurance(&self) -> &'static str {
         self.0.spec().assurance().name()
     }
+    /// Eight hexadecimal digits that tell sets apart.
     #[getter]
     fn fingerprint(&self) -> String {
         self.0.fingerprint().to_string()
-    }
-
-    fn generate_keys(&self, py: Python<'_>) -> PyResult<(LeveledSecretKey, LeveledPublicKey)> {
-        let (secret, public) = detached(py, || Ok(self.0.generate_keys(&mut generator()?)))?;
-        let scheme = self.0.clone();
-        let secret = LeveledSecretKey(scheme.clone(), secret, SharedSoFar::default());
-        Ok((secret, LeveledPublicKey(scheme, public)))
-    }
-
-    fn encode_integers(
-        &self,
-        py: Python<'_>,
-        values: PyReadonlyArray1<'_, i64>,
-        coefficients: bool,
-    ) -> PyResult<LeveledPlaintext> {
-        let values = values.as_slice()?;
-        let plaintext = detached(py, || {
-            if coefficients {
-                self.0.encode_coefficients(values)
-            } else {
-                self.0.encode_integers(values)
-            }
-        })?;
-        Ok(LeveledPlaintext(self.0.clone(), plaintext))
-    }
-
-    /// Values of the slots of an odd ring by their coordinates, slot after slot.
-    fn encode_slots(
-        &self,
-        py: Python<'_>,
-        coordinates: PyReadonlyArray1<'_, u64>,
-        basis: &str,
-    ) -> PyResult<LeveledPlaintext> {
-        let (coordinates, basis) = (coordinates.as_slice()?, basis_from(basis)?);
-        let plaintext = detached(py, || self.0.encode_slots(basis, coordinates))?;
-        Ok(LeveledPlaintext(self.0.clone(), plaintext))
-    }
-
-    /// Slots from their wire form, seeded or not, and what they hold.
-    fn slots_from_bytes(
-        &self,
-        py: Python<'_>,
-        data: &[u8],
-    ) -> PyResult<(LeveledCiphertext, &'static str)> {
-        let (content, a) = detached(py, || circuits::slots_from_bytes(&self.0, data))?;
-        Ok((LeveledCiphertext(self.0.clone(), a), content_name(content)))
-    }
-
-    /// The wire form of integers: ciphertexts; how many numbers, their bits, whether they have signs and whether
-    /// they are truth values; and their layout.
-    fn integers_to_bytes<'py>(
-        &self,
-        py: Python<'py>,
-        bits: Vec<PyRef<'_, LeveledCiphertext>>,
-        of: Described,
-        layout: &str,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let bits: Vec<_> = bits.iter().map(|bit| &bit.1).collect();
-        let integers = (described(of), layout_from(layout)?);
-        let bytes = py.compute(|| circuits::integers_to_bytes(&self.0, integers, &bits));
-        Ok(PyBytes::new(py, &bytes))
-    }
-
-    /// Bits of room that so many ciphertexts together lose when they are packed, at most, and seconds on one thread.
-    fn packing(&self, py: Python<'_>, columns: usize, level: usize) -> PyResult<(f64, f64)> {
-        detached(py, || {
-            let work = self.0.work_of_packing(columns, level);
-            Ok((self.0.packing_bits(columns)?, self.0.measured_speed().seconds(work)))
-        })
-    }
-
-    /// Integers from their wire form, seeded or not.
-    fn integers_from_bytes(
-        &self,
-        py: Python<'_>,
-        data: &[u8],
-    ) -> PyResult<(Vec<LeveledCiphertext>, Described, &'static str)> {
-        let (integers, layout, bits) =
-            detached(py, || circuits::integers_from_bytes(&self.0, data))?;
-        let Integers { count, width, signed, boolean } = integers;
-        let bits = bits.into_iter().map(|bit| LeveledCiphertext(self.0.clone(), bit)).collect();
-        Ok((bits, (count, width, signed, boolean), layout_name(layout)))
-    }
-
-    /// An operand in the clear, which cannot be encrypted.
-    fn encode_complex(
-        &self,
-        py: Python<'_>,
-        values: PyReadonlyArray1<'_, Complex64>,
-        scale: f64,
-        level: usize,
-    ) -> PyResult<LeveledPlaintext> {
-        let values = values.as_slice()?;
-        let plaintext = detached(py, || self.0.encode_complex(values, scale, level))?;
-        Ok(LeveledPlaintext(self.0.clone(), plaintext))
-    }
-
-    /// Numbers to be encrypted, within a public bound.
-    fn encode_bounded(
-        &self,
-        py: Python<'_>,
-        values: PyReadonlyArray1<'_, Complex64>,
-        bound: f64,
-    ) -> PyResult<LeveledPlaintext> {
-        let values = values.as_slice()?;
-        let (scale, level) = (self.0.default_scale(), self.0.levels());
-        let plaintext = detached(py, || self.0.encode_bounded(values, scale, level, bound))?;
-        Ok(LeveledPlaintext(self.0.clone(), plaintext))
-    }
-
-    fn secret_key_from_file(
-        &self,
-        py: Python<'_>,
-        path: PathBuf,
-        passphrase: Option<&str>,
-        shared: f64,
-    ) -> PyResult<LeveledSecretKey> {
-        let shared = SharedSoFar::starting_at(shared).map_err(scheme_to_py)?;
-        let key = read_secret(py, &path, passphrase, |bytes| {
-            self.0.secret_key_from_bytes(bytes).map_err(scheme_to_py)
-        })?;
-        Ok(LeveledSecretKey(self.0.clone(), key, shared))
-    }
-
-    fn public_key_from_bytes(&self, py: Python<'_>, data: &[u8]) -> PyResult<LeveledPublicKey> {
-        let key = detached(py, || self.0.public_key_from_bytes(data))?;
-        Ok(LeveledPublicKey(self.0.clone(), key))
-    }
-
-    fn relin_key_from_bytes(&self, py: Python<'_>, data: &[u8]) -> PyResult<RelinKey> {
-        let key = detached(py, || self.0.relin_key_from_bytes(data))?;
-        Ok(RelinKey(self.0.clone(), key))
-    }
-
-    fn galois_keys_from_bytes(&self, py: Python<'_>, data: &[u8]) -> PyResult<GaloisKeys> {
-        let keys = detached(py, || self.0.galois_keys_from_bytes(data))?;
-        Ok(GaloisKeys(self.0.clone(), keys))
-    }
-
-    /// A ciphertext alone, without what is known of the vector in it.
-    fn ciphertext_from_bytes(&self, py: Python<'_>, data: &[u8]) -> PyResult<LeveledCiphertext> {
-        let ciphertext = detached(py, || self.0.ciphertext_from_bytes(data))?;
-        Ok(LeveledCiphertext(self.0.clone(), ciphertext))
-    }
-
-    /// A vector's ciphertext, its length, whether zeros are behind it, whether it is complex, and the bound of integers.
-    fn vector_from_bytes(
-        &self,
-        py: Python<'_>,
-        data: &[u8],
-    ) -> PyResult<(LeveledCiphertext, usize, bool, bool, Option<u64>)> {
-        let (label, a) = detached(py, || circuits::vector_from_bytes(&self.0, data))?;
-        let Label { length, zeros_behind, complex, bound } = label;
-        Ok((LeveledCiphertext(self.0.clone(), a), length, zeros_behind, complex, bound))
-    }
-}
-
-#[pyclass(frozen, module = "hesc")]
-pub struct LeveledPlaintext(Rlwe, rlwe::Plaintext);
-
-#[pymethods]
-impl LeveledPlaintext {
-    fn decode_integers<'py>(
-        &self,
-        py: Python<'py>,
-        coefficients: bool,
-    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let values = detached(py, || {
-            if coefficients {
-                self.0.decode_coefficients(&self.1)
-            } else {
-                self.0.decode_integers(&self.1)
-            }
-        })?;
-        Ok(PyArray1::from_vec(py, values))
-    }
-
-    /// The coordinates of the values in the slots of an odd ring, slot after slot.
-    fn decode_slots<'py>(
-        &self,
-        py: Python<'py>,
-        basis: &str,
-    ) -> PyResult<Bound<'py, PyArray1<u64>>> {
-        let basis = basis_from(basis)?;
-        let coordinates = detached(py, || self.0.decode_slots(basis, &self.1))?;
-        Ok(PyArray1::from_vec(py, coordinates))
-    }
-
-    fn decode_complex<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<Complex64>>> {
-        Ok(PyArray1::from_vec(py, detached(py, || self.0.decode_complex(&self.1))?))
-    }
-
-    #[getter]
-    fn nbytes(&self) -> usize {
-        self.1.words() * size_of::<u64>()
-    }
-    #[getter]
-    fn scale(&self) -> f64 {
-        self.1.scale()
-    }
-    #[getter]
-    fn level(&self) -> Option<usize> {
-        self.1.level()
     }
 }

@@ -7,14 +7,14 @@ use numpy::PyReadonlyArray2;
 use numpy::ndarray::ArrayView1;
 use pyo3::prelude::*;
 
-use super::{LeveledCiphertext, LeveledParams, RelinKey, detached};
+use super::{Ciphertext, RelinKey, VectorParams, detached};
 use crate::errors::gate_to_py;
 use crate::gates::Circuit;
 use crate::interrupt::watched;
 use crate::workers::Compute;
 
 /// A circuit for the slots of one parameter set.
-#[pyclass(frozen, module = "hesc")]
+#[pyclass(frozen, subclass, module = "hesc")]
 pub struct SlotPlan {
     scheme: Rlwe,
     plan: Plan,
@@ -32,9 +32,9 @@ impl SlotPlan {
     fn new(
         py: Python<'_>,
         circuit: &Circuit,
-        params: &LeveledParams,
+        params: &VectorParams,
         spare: usize,
-        inputs: Option<Vec<PyRef<'_, LeveledCiphertext>>>,
+        inputs: Option<Vec<PyRef<'_, Ciphertext>>>,
         public: usize,
         under_secret_key: bool,
         packed: usize,
@@ -78,7 +78,7 @@ impl SlotPlan {
         Ok(Self { scheme, plan, seconds, from })
     }
 
-    /// Sums of products, each relinearised once.
+    /// Relinearisations of a run: sums of products, each relinearised once.
     #[getter]
     fn products(&self) -> usize {
         self.plan.products()
@@ -88,15 +88,17 @@ impl SlotPlan {
     fn tensors(&self) -> usize {
         self.plan.tensors()
     }
+    /// Products in sequence.
     #[getter]
     fn depth(&self) -> usize {
         self.plan.depth()
     }
+    /// The level before each product, and that of the outputs.
     #[getter]
     fn levels(&self) -> Vec<usize> {
         self.plan.levels().to_vec()
     }
-    /// Seconds on one thread, by operations counted and their measured speed.
+    /// Seconds of a run on one thread, by operations counted and their measured speed.
     #[getter]
     fn seconds(&self) -> f64 {
         self.seconds
@@ -111,6 +113,7 @@ impl SlotPlan {
     fn room(&self) -> f64 {
         self.plan.room()
     }
+    /// Memory of a run, beside its inputs.
     #[getter]
     fn peak_bytes(&self) -> usize {
         self.plan.peak_bytes()
@@ -121,7 +124,7 @@ impl SlotPlan {
         &self,
         py: Python<'_>,
         key: &RelinKey,
-        inputs: Vec<PyRef<'_, LeveledCiphertext>>,
+        inputs: Vec<PyRef<'_, Ciphertext>>,
     ) -> PyResult<()> {
         let inputs: Vec<_> = inputs.iter().map(|a| &a.1).collect();
         py.compute(|| self.plan.check(&self.scheme, &key.1, &inputs)).map_err(gate_to_py)
@@ -133,10 +136,10 @@ impl SlotPlan {
         &self,
         py: Python<'_>,
         key: &RelinKey,
-        inputs: Vec<PyRef<'_, LeveledCiphertext>>,
+        inputs: Vec<PyRef<'_, Ciphertext>>,
         progress: Option<Py<PyAny>>,
         public: Option<PyReadonlyArray2<'_, u8>>,
-    ) -> PyResult<Vec<LeveledCiphertext>> {
+    ) -> PyResult<Vec<Ciphertext>> {
         let rows: Vec<Vec<bool>> = public.map_or_else(Vec::new, |rows| {
             let row = |row: ArrayView1<'_, u8>| row.iter().map(|&bit| bit != 0).collect();
             rows.as_array().outer_iter().map(row).collect()
@@ -147,6 +150,6 @@ impl SlotPlan {
             self.plan.evaluate(&self.scheme, &key.1, &inputs, &rows, &monitor)
         })?;
         let bits = outputs.into_iter().flatten();
-        Ok(bits.map(|bit| LeveledCiphertext(self.scheme.clone(), bit)).collect())
+        Ok(bits.map(|bit| Ciphertext(self.scheme.clone(), bit)).collect())
     }
 }
