@@ -77,8 +77,6 @@ class OneCiphertext(Bindable):
         self.level = native.level
         #: Bits of room before an operation is refused, from public data.
         self.noise_budget = native.noise_budget
-        #: The error of CKKS numbers, at most; 0 for exact schemes.
-        self.error_bound = native.error_bound
 
 
 def _restored(kind: Any, params: VectorParams, data: bytes, keys: EvaluationKeys | None) -> Any:

@@ -66,6 +66,8 @@ class EncryptedVector(OneCiphertext, Opaque):
         bound: int | None = None,
     ) -> None:
         super().__init__(params, native, keys)
+        #: The error of CKKS numbers, at most; 0 for exact schemes.
+        self.error_bound = native.error_bound
         self.complex_values = complex_values
         self.claimed = Bound(bound, params)
         #: BFV and BGV: what absolute values stay within, public. None for integers modulo
