@@ -180,8 +180,8 @@ def _weights(ring: Plan) -> str:
         )
     if ring.answers is None:
         return (
-            "THE CLIENT CAN COMPUTE ALL OF THEM from the first answer (hidden=True drowns them, "
-            "for a few answers)"
+            "THE CLIENT CAN COMPUTE ALL OF THEM from the first answer (hidden=True hides them "
+            "by noise, for a few answers)"
         )
     return (
         f"hidden from an honest client, but for bounds (powers of two) and what scores say: "

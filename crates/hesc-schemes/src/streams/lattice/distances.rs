@@ -163,7 +163,7 @@ impl Bfv<u32> {
 
     /// The same distances in ciphertexts which tell nothing else, to who holds the secret key: neither which columns
     /// were added nor their noise. An encryption of zero is added, which hides what was added to the random
-    /// part, and then Gaussian noise so wide that the noise of all before drowns: `sqrt(12 tau) 2^(s/2)` times its
+    /// part, and then Gaussian noise so wide that the noise of all before is hidden: `sqrt(12 tau) 2^(s/2)` times its
     /// deviation, `tau` the coefficients that are shown in all (Li, Micciancio, Schultz and Sorrell 2022, whose
     /// argument bounds a divergence by the second moment of what is hidden; here that is known, since encryptors
     /// are honest and keys are made as they should be). Behind the `records` of each block, which were asked about, what

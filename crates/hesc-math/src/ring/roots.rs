@@ -1,4 +1,4 @@
-//! Polynomials at the primitive `2N`-th roots of unity: slots of CKKS, and where the noise of products
+//! Real polynomials at the primitive `2N`-th roots of unity: slots of CKKS, and where the noise of products
 //! is largest.
 
 use std::f64::consts::PI;
@@ -8,8 +8,10 @@ use std::sync::Arc;
 use rustfft::num_complex::Complex64;
 use rustfft::{Fft, FftPlanner};
 
-/// The transform of one ring degree `N`.
-pub(crate) struct Roots {
+/// The transform of one ring degree `N`, a power of two. Odd rings have an [`Embedding`](super::Embedding).
+///
+/// Its users fill vectors of their own, so that secrets are wiped by those who know that they are some.
+pub struct Roots {
     /// `zeta^j`, `j < N / 2`, for `zeta = exp(i pi / N)`.
     twists: Vec<Complex64>,
     forward: Arc<dyn Fft<f64>>,
@@ -23,7 +25,8 @@ impl fmt::Debug for Roots {
 }
 
 impl Roots {
-    pub(crate) fn new(ring_degree: usize) -> Self {
+    /// Tables of a ring degree.
+    pub fn new(ring_degree: usize) -> Self {
         let pairs = ring_degree / 2;
         let mut planner = FftPlanner::new();
         Self {
@@ -37,12 +40,12 @@ impl Roots {
     }
 
     /// Conjugate pairs of roots.
-    pub(crate) fn pairs(&self) -> usize {
+    pub fn pairs(&self) -> usize {
         self.twists.len()
     }
 
     /// Scratch space of the transforms.
-    pub(crate) fn scratch(&self) -> Vec<Complex64> {
+    pub fn scratch(&self) -> Vec<Complex64> {
         let length =
             self.forward.get_inplace_scratch_len().max(self.inverse.get_inplace_scratch_len());
         vec![Complex64::default(); length]
@@ -53,7 +56,7 @@ impl Roots {
     ///
     /// `m(zeta^(4j + 1)) = sum_k (m_k + i m_(k + N/2)) zeta^k w^(jk)` over `k < N/2`, with
     /// `w = exp(2 pi i / (N/2))`, since `zeta^((4j + 1) N/2) = i`: one transform of half size.
-    pub(crate) fn evaluate(&self, pairs: &mut [Complex64], scratch: &mut [Complex64]) {
+    pub fn evaluate(&self, pairs: &mut [Complex64], scratch: &mut [Complex64]) {
         for (value, twist) in pairs.iter_mut().zip(&self.twists) {
             *value *= twist;
         }
@@ -61,7 +64,7 @@ impl Roots {
     }
 
     /// The way back from values to pairs of coefficients.
-    pub(crate) fn interpolate(&self, values: &mut [Complex64], scratch: &mut [Complex64]) {
+    pub fn interpolate(&self, values: &mut [Complex64], scratch: &mut [Complex64]) {
         self.inverse.process_with_scratch(values, scratch);
         let norm = 1.0 / self.pairs() as f64;
         for (value, twist) in values.iter_mut().zip(&self.twists) {
@@ -70,7 +73,7 @@ impl Roots {
     }
 
     /// Bound on the absolute values at the roots.
-    pub(crate) fn largest(&self, coefficients: &[f64]) -> f64 {
+    pub fn largest(&self, coefficients: &[f64]) -> f64 {
         let mut values = pairs(coefficients, 1.0);
         self.evaluate(&mut values, &mut self.scratch());
         // Room for the rounding of the transform.
@@ -79,7 +82,7 @@ impl Roots {
 }
 
 /// Real coefficients times a factor as `(m_k, m_(k + N/2))` pairs.
-pub(crate) fn pairs(coefficients: &[f64], factor: f64) -> Vec<Complex64> {
+pub fn pairs(coefficients: &[f64], factor: f64) -> Vec<Complex64> {
     let (low, high) = coefficients.split_at(coefficients.len() / 2);
     low.iter().zip(high).map(|(re, im)| Complex64::new(re * factor, im * factor)).collect()
 }
