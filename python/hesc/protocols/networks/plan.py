@@ -262,7 +262,7 @@ def _table(plan: NetworkPlan) -> Disclosure:
         "sample, no score. Tell it none: errors of scores say something of the secret key",
         "client": sees,
         "is given": "; ".join([*given, *(step.discloses for step in plan.steps)]),
-        "weights": "NOT HIDDEN FROM THE CLIENT: an answer's noise tells of them, and no noise is added",
+        "weights": "NOT HIDDEN FROM THE CLIENT: an answer's noise tells of them, and none is added",
         "queries": "scores of enough samples give a network away, whatever encrypts them: about as "
         f"many as it has weights, {_weights(plan)}, and often fewer",
         "error": f"{plan.error:.3g}, the root mean square of a score's error in units of "
