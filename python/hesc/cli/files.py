@@ -37,7 +37,7 @@ from hesc.protocols.message import Kind, MessageWriter, name_of, query_of, read_
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from hesc.protocols.plan import Plan
+    from hesc.protocols.plan import ModelPlan
 
 KEYS_BYTES: Final = 1 << 30
 """The longest file of public keys."""
@@ -144,7 +144,7 @@ def opened_client(
     return registry.client_of(plan, secret=kept, keys=given)
 
 
-def messages(file: IO[bytes], kind: Kind, plan: Plan) -> Iterator[bytes]:
+def messages(file: IO[bytes], kind: Kind, plan: ModelPlan) -> Iterator[bytes]:
     """The messages of a file, of one kind and plan, in their wire forms.
 
     Raises:

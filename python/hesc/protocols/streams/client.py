@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hesc._native import WireError
-from hesc.protocols.client import Client
+from hesc.protocols.client import ModelClient
 from hesc.protocols.streams.plan import StreamPlan
 from hesc.secret import Decryptor, SecretEncryptor
 from hesc.streams.arrays import Answer
@@ -29,8 +29,8 @@ class StreamResult(NamedTuple):
     """Standard errors of the scores, each by what its own bits tell."""
 
 
-class StreamClient(Client[StreamResult]):
-    """A plan and a secret key: see `Client`, whose arguments and methods it has."""
+class StreamClient(ModelClient[StreamResult]):
+    """A plan and a secret key: see `ModelClient`, whose arguments and methods it has."""
 
     plan_type = StreamPlan
     plan: StreamPlan
