@@ -23,7 +23,7 @@ from hesc.ml import (
     ServerFolder,
 )
 from hesc.protocols import registry
-from hesc.protocols.message import Kind
+from hesc.protocols.message import Kind, Message
 from tests import lying_messages
 from tests.protocol_laws import check_documents, check_keys, check_plan, check_words
 from tests.toy_protocol.client import ToyClient
@@ -218,6 +218,18 @@ def test_lying_messages_are_refused_or_used(sides: Sides) -> None:
     answer = server.answer(query)
     assert lying_messages.check_reader(query, server.answer) > 150
     assert lying_messages.check_reader(answer, client.decrypt) > 150
+
+
+def test_messages_longer_than_their_plan_has_any_are_refused(sides: Sides) -> None:
+    """Before anything is allocated for them."""
+    query = sides.client.encrypt(X[:4]).data
+    for kind, read in ((Kind.QUERY, sides.server.answer), (Kind.ANSWER, sides.client.decrypt)):
+        longest = sides.plan.longest(kind)
+        assert longest < 1 << 20
+        data = Message(kind, sides.plan.digest[:16], 1, (bytes(longest),)).to_bytes()
+        with pytest.raises(hesc.WireError, match="bytes at most"):
+            read(data)
+    assert sides.server.answer(query)
 
 
 def test_messages_of_another_protocol_are_refused(sides: Sides) -> None:

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
 KEYS_BYTES: Final = 1 << 30
 """The longest file of public keys."""
-_HEADS: Final = 1 << 16
-"""Bytes of a message that a plan's sizes may leave out, at most."""
 
 Folder = Annotated[Path, typer.Option("--client", help="The folder client/ of a deployment.")]
 Secret = Annotated[Path, typer.Option("--secret", help="The secret key, from hesc keygen.")]
@@ -151,9 +149,7 @@ def messages(file: IO[bytes], kind: Kind, plan: ModelPlan) -> Iterator[bytes]:
         WireError: another plan's, damaged, or longer than any of this plan.
 
     """
-    # Twice what the plan says, which is a bit off where noise does not travel whole.
-    longest = _HEADS + 2 * max(plan.sizes(plan.rows))
-    return read_messages(file, kind, plan.digest, longest=longest)
+    return read_messages(file, kind, plan.digest, longest=plan.longest(kind))
 
 
 def encrypt(

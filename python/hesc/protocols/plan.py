@@ -6,7 +6,7 @@ import hashlib
 from abc import abstractmethod
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from hesc._native import WireError
 from hesc.models import conclusions, samples
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from hesc.models.samples import Clipped
     from hesc.models.transforms import Transform
     from hesc.ring_products.plans import Sizes
+
+_HEADS: Final = 1 << 16
+"""Bytes of a message that a plan's sizes may leave out, at most."""
 
 
 class Plan(Documented, Disclosing):
@@ -165,8 +168,24 @@ class ModelPlan(Plan):
         """
         return conclusions.probabilities(self.link, scores)
 
+    def longest(self, kind: Kind) -> int:
+        """Bytes of a message of this plan, at most.
+
+        Twice what the plan says, which is a bit off where noise does not travel whole.
+        """
+        size = self.sizes(self.rows)
+        return _HEADS + 2 * (size.down if kind is Kind.ANSWER else size.up)
+
     def opened(self, data: bytes, kind: Kind, parts: int | None = None) -> Message:
-        """A message of this plan from its wire form; more samples than a query has are refused."""
+        """A message of this plan from its wire form; longer ones, or of more samples, are refused.
+
+        Nothing is allocated for one that is longer than the plan has any.
+        """
+        if isinstance(data, bytes) and len(data) > self.longest(kind):
+            raise WireError(
+                f"{kind.description} of this plan has {self.longest(kind)} bytes at most; this one "
+                f"has {len(data)}"
+            )
         found = super().opened(data, kind, parts)
         if found.samples > self.rows:
             raise WireError(

@@ -15,7 +15,6 @@ from hesc._native import ParameterError, WireError
 from hesc._support import documents
 
 if TYPE_CHECKING:
-    from hesc.protocols.client import Client
     from hesc.protocols.plan import ModelPlan, Plan
     from hesc.protocols.server import Server
 
@@ -141,8 +140,8 @@ def read_owner(plan: ModelPlan, data: bytes) -> Any:
     return protocol_of(plan).loaded("owner").from_bytes(data)
 
 
-def client_of(plan: Plan, *, secret: Any = None, keys: bytes | None = None) -> Client:
-    """Who holds the secret key of a plan: with a key that was kept, or a new one.
+def client_of(plan: Plan, *, secret: Any = None, keys: bytes | None = None) -> Any:
+    """The `Client` of a plan, with a key that was kept or a new one.
 
     Args:
         plan: what all sides agreed upon.
@@ -154,8 +153,7 @@ def client_of(plan: Plan, *, secret: Any = None, keys: bytes | None = None) -> C
         WireError, KeyMismatchError: keys that are damaged, or of another pair.
 
     """
-    found: Client = protocol_of(plan).loaded("client")(plan, secret=secret, keys=keys)
-    return found
+    return protocol_of(plan).loaded("client")(plan, secret=secret, keys=keys)
 
 
 def server_takes_keys(plan: ModelPlan) -> bool:

@@ -62,10 +62,10 @@ class Matcher(Client):
         parts = []
         for data, columns in zip(found.ciphertexts, self.plan.batches, strict=True):
             distances = EncryptedDistances.from_bytes(self.plan.params, data)
-            if distances.shape != (found.count, columns):
+            if distances.shape != (found.records, columns):
                 raise WireError(
                     f"{distances.shape[0]} by {distances.shape[1]} distances, where the plan has "
-                    f"{found.count} by {columns}: they are of another linkage"
+                    f"{found.records} by {columns}: they are of another linkage"
                 )
             parts.append(decrypt_distances(self.secret, distances))
         self._nearest.add(np.concatenate(parts, axis=1))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class Part(NamedTuple):
     """A query or a piece."""
 
-    count: int
+    records: int
     """Records that it is of."""
     ciphertexts: tuple[bytes, ...]
     """What stands behind the number of the first record."""

@@ -82,14 +82,14 @@ class Comparer(Party):
         for message in messages:
             found = pieces.read(self.plan, message, Kind.QUERY, first)
             codes = EncryptedCodes.from_bytes(self.plan.params, found.ciphertexts[0])
-            if (len(codes), codes.bits) != (found.count, self.plan.bits):
+            if (len(codes), codes.bits) != (found.records, self.plan.bits):
                 raise ShapeError(
                     f"a message of the sender has {len(codes)} codes of {codes.bits} bits, the "
-                    f"plan {found.count} of {self.plan.bits}; make both with one plan"
+                    f"plan {found.records} of {self.plan.bits}; make both with one plan"
                 )
             encrypted.append(codes)
             names.append(name_of(message))
-            first += found.count
+            first += found.records
         if first != self.plan.sent:
             raise ShapeError(
                 f"messages have {first} of the sender's {self.plan.sent} codes; give all of them"
