@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hesc.protocols.measuring import Measured
-    from hesc.protocols.plan import Plan
+    from hesc.protocols.plan import ModelPlan
 
 _COUNTS: Final = (1, 10, 100, 1000)
 
@@ -36,7 +36,7 @@ class Row(NamedTuple):
 
 
 def page(
-    plan: Plan,
+    plan: ModelPlan,
     measured: Measured | None,
     *,
     name: str,
@@ -106,7 +106,7 @@ def _drawing() -> tuple[Any, Any]:
     return jinja2, plots
 
 
-def _rows(plan: Plan, measured: Measured | None) -> list[Row]:
+def _rows(plan: ModelPlan, measured: Measured | None) -> list[Row]:
     rows = []
     none = "not measured"
     if plan.error:
@@ -154,7 +154,7 @@ def _within(errors: Any) -> list[tuple[int, float, float]]:
     return [(n, 100 * float((np.abs(errors) <= n).mean()), share) for n, share in law.items()]
 
 
-def _is_allowed(plan: Plan, count: int) -> bool:
+def _is_allowed(plan: ModelPlan, count: int) -> bool:
     """Whether a plan answers so many samples at all."""
     most = plan.samples_in_all
     return most is None or count <= most

@@ -42,6 +42,8 @@ _ELEMENT_BYTES, _TERM_BYTES = 24, 32
 _FEW = 256
 # Place and value of the byte that marks seeded streams (hesc_schemes::wire).
 _KIND, _SEEDED = 5, b"\x11"
+# Bytes of a frame before its body.
+_BODY = 14
 
 
 def shape_to_bytes(shape: tuple[int, ...]) -> bytes:
@@ -65,6 +67,23 @@ def check_elements(shape: tuple[int, ...], elements: int) -> None:
     """Refuses a shape that does not belong to the elements behind it."""
     if math.prod(shape) != elements:
         raise WireError(f"cannot read an array: shape {shape} does not hold {elements} elements")
+
+
+def answer_claims(data: bytes) -> tuple[tuple[int, ...], int]:
+    """Shape and stream length of an answer, by its bytes alone: nothing is read of ciphertexts.
+
+    Raises:
+        WireError: bytes that end before these.
+
+    """
+    shape, body = shape_from_bytes(data)
+    at = _BODY + 4
+    # Compact ciphertexts are one object, which the number 0 stands for.
+    for _ in range(max(1, int.from_bytes(body[_BODY:at], "little"))):
+        at += 8 + int.from_bytes(body[at : at + 8], "little")
+        if at + 4 > len(body):
+            raise WireError("cannot read an answer: it ends before its ciphertexts do")
+    return shape, int.from_bytes(body[at : at + 4], "little")
 
 
 class Answer(ByWireForm, Opaque):

@@ -14,7 +14,7 @@ from hesc.models.conclusions import Concluding
 from hesc.protocols import labels, wire
 from hesc.protocols.disclosure import Disclosure, table
 from hesc.protocols.message import message_size
-from hesc.protocols.plan import Plan
+from hesc.protocols.plan import ModelPlan
 from hesc.ring_products.plans import Plan as RingPlan
 from hesc.ring_products.plans import Sizes
 
@@ -31,7 +31,7 @@ _CIPHERTEXTS: Final = 64
 
 
 @dataclass(frozen=True, eq=False)
-class LinearPlan(Plan, Concluding):
+class LinearPlan(ModelPlan, Concluding):
     """Public, and the same on both sides: ranges, transforms, names, and the ring product's plan.
 
     `PrivateClassifier.plan` and `PrivateRegressor.plan` make one; print it to read who holds and
@@ -169,7 +169,7 @@ class LinearPlan(Plan, Concluding):
         return f"<hesc.ml.{type(self).__name__}: {what}, {self.ring!r}>"
 
 
-def check_shape(plan: Plan, shape: tuple[int, int]) -> None:
+def check_shape(plan: ModelPlan, shape: tuple[int, int]) -> None:
     """Refuses transforms or classes that do not fit what is encrypted.
 
     Args:

@@ -21,7 +21,7 @@ from hesc.protocols import labels, wire
 from hesc.protocols.disclosure import TIES, Disclosure, model_kind, secure, units
 from hesc.protocols.message import message_size
 from hesc.protocols.networks.packing import Packing
-from hesc.protocols.plan import Plan
+from hesc.protocols.plan import ModelPlan
 from hesc.ring_products.plans import Sizes
 from hesc.vectors.vectors import EncryptedVector
 
@@ -51,7 +51,7 @@ _LARGEST: Final = 1e30
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkPlan(Plan, Concluding):
+class NetworkPlan(ModelPlan, Concluding):
     """Public, and the same on both sides. `PrivateMLPClassifier.plan` makes one; print it.
 
     A client may encrypt what lies within the ranges **and** within a ball: with each range brought

@@ -9,7 +9,7 @@ import numpy as np
 from hesc._native import ParameterError
 from hesc._support.inputs import whole
 from hesc.protocols.backend import PlanRequest, check_concluded
-from hesc.protocols.client import Client
+from hesc.protocols.client import ModelClient
 from hesc.protocols.linear.backend import LinearBackend, form_of
 from hesc.protocols.owners import pieces, planning
 from hesc.protocols.owners.client import OwnersClient
@@ -84,7 +84,7 @@ class _Everybody(OwnersClient):
 
     def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Query:
         """A query of rows of all columns."""
-        return Client.encrypt(self, samples, clip=clip)
+        return ModelClient.encrypt(self, samples, clip=clip)
 
     def encrypt_parts(self, features: NDArray[np.float64]) -> list[bytes]:
         """The ciphertexts of all parties."""
