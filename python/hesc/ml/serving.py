@@ -255,7 +255,8 @@ class Serving(Deployable):
         """The table of candidates: time, bytes, error and disclosure of every way, and why not.
 
         Print it; `measure(x)` of what it returns runs all of them, on features as they are
-        encrypted. What is served is what was planned, whichever is cheapest.
+        encrypted. What is served is what was planned, whichever is cheapest; `plan(objective=)`
+        serves the best of what is served at all.
 
         Args:
             samples: how many are scored at once.
