@@ -83,6 +83,7 @@ def data(task: Task) -> np.ndarray:
         return rng.uniform(scores.low, scores.high, (task.samples, scores.features))
     if isinstance(problem, Products):
         return rng.uniform(-1, 1, (problem.factors, task.samples))
+    assert isinstance(problem, Distances)
     return codes(problem.bits, task.samples)
 
 

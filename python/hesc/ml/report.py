@@ -43,6 +43,7 @@ def page(
     files: Mapping[str, bytes],
     own: bool,
     commands: Sequence[str] = (),
+    decision: object = None,
 ) -> bytes:
     """The page, in HTML.
 
@@ -53,6 +54,7 @@ def page(
         files: contents by name, whose sizes and hashes are listed.
         own: whether the run was on rows that the plan was made with.
         commands: lines of a shell that made the deployment.
+        decision: what an objective chose among, if one did: a text is made of it.
 
     Raises:
         ImportError: jinja2 or matplotlib is missing.
@@ -86,6 +88,7 @@ def page(
         encrypts_publicly=plan.encrypts_publicly,
         counts=plan.samples_in_all is not None,
         commands=list(commands),
+        decision=None if decision is None else str(decision),
         version=version("hesc"),
     )
     # A name of a folder may be no text, of which no letter is lost to who reads the page.

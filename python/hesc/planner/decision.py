@@ -14,7 +14,7 @@ from hesc.planner.calibration import Calibration
 from hesc.planner.candidates import CANDIDATES
 from hesc.planner.estimates import MOST_RUNS, Estimate, Infeasible, Measured, measure
 from hesc.planner.roles import SETTINGS, objection
-from hesc.planner.tasks import Classes, Task
+from hesc.planner.tasks import Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,7 @@ class Decision:
 
     def cost(self, estimate: Estimate) -> float:
         """The objective, as predicted; infinite where a kernel was never timed."""
-        return objective(self.task, estimate.seconds(self.calibration.times), estimate)
+        return cost(self.task, self.calibration, estimate)
 
     def expected(self, estimate: Estimate) -> float | None:
         """Seconds of an estimate at the processor's speed while it was measured, as predicted.
@@ -106,15 +106,15 @@ class Decision:
             "up",
             "down",
             "server holds",
-            "agreement" if isinstance(self.task.problem, Classes) else "error",
+            "agreement" if self.task.problem.shares else "error",
             "fails",
             "who sees what, and parameters",
         )
         rows = [head]
-        for at, estimate in enumerate(self.estimates):
+        for mark, estimate in self._listed():
             rows.append(
                 (
-                    "*" * (at == 0),
+                    mark,
                     estimate.way,
                     _time(estimate.seconds(self.calibration.times)),
                     f"{estimate.up:,}",
@@ -144,12 +144,21 @@ class Decision:
             f"times by {self.calibration.source}, threads: {self.calibration.threads}"
         )
         ways: dict[str, list[str]] = {}
-        for way, reason in self.infeasible:
+        for way, reason in self.reasons().items():
             ways.setdefault(reason, []).append(way)
         refused = [f"  not {', '.join(names)}: {reason}" for reason, names in ways.items()]
         return "\n".join([title, *(line.rstrip() for line in lines), *refused])
 
-    __str__ = explain
+    def __str__(self) -> str:
+        return self.explain()
+
+    def reasons(self) -> dict[str, str]:
+        """Why candidates are infeasible, by name."""
+        return dict(self.infeasible)
+
+    def _listed(self) -> list[tuple[str, Estimate]]:
+        """Rows of the table, with what marks them."""
+        return [("*" * (at == 0), estimate) for at, estimate in enumerate(self.estimates)]
 
     def _repr_html_(self) -> str:
         """The table as notebooks show it, whose columns stay below each other."""
@@ -157,7 +166,7 @@ class Decision:
 
     def _error(self, error: float) -> str:
         """The error for the table, rounded against the way: of classes the share that stays."""
-        if isinstance(self.task.problem, Classes):
+        if self.task.problem.shares:
             return f"{math.floor(1e4 * (1 - error)) / 100:.2f} %"
         return _rounded_up(error)
 
@@ -204,6 +213,11 @@ def decide(
     return decision
 
 
+def cost(task: Task, calibration: Calibration, estimate: Estimate) -> float:
+    """The objective of an estimate, as predicted; infinite where a kernel was never timed."""
+    return objective(task, estimate.seconds(calibration.times), estimate)
+
+
 def objective(task: Task, seconds: float | None, sizes: Estimate | Measured) -> float:
     """What is to be least, of predicted or measured figures."""
     if task.objective == "bytes":
@@ -248,7 +262,7 @@ def _against(estimate: Estimate, task: Task) -> str:
     )
     if not reason and not estimate.error <= task.max_error * (1 + 1e-9):
         reason = f"its error is {_apart(estimate.error, task.max_error)}"
-        if isinstance(task.problem, Classes):
+        if task.problem.shares:
             reason = (
                 f"it may change the class of {100 * estimate.error:.3g} % of samples, more than "
                 f"{100 * task.max_error:.3g} %"

@@ -57,10 +57,11 @@ def counted(prefix: str, **stages: Count) -> Work:
 
 
 def seconds(work: Mapping[str, float], times: Mapping[str, float]) -> float | None:
-    """What work takes; None where a kernel was never timed."""
-    if not all(name in times for name in work):
+    """What work takes; None where a kernel was never timed. Seconds that are counted are that."""
+    known = {name: times.get(name, 1.0 if name.endswith(".counted") else None) for name in work}
+    if None in known.values():
         return None
-    return sum(count * times[name] for name, count in work.items())
+    return sum(count * (known[name] or 0.0) for name, count in work.items())
 
 
 def fitted(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from hesc.models.problem import Predictions
 from hesc.planner import probes
 from hesc.planner.candidates.candidate import Candidate
 from hesc.planner.estimates import ROUNDING, Estimate, Infeasible
@@ -52,6 +53,8 @@ class Clear(Candidate):
             return Infeasible(
                 self.name, "the factors have several owners, who would see each other's"
             )
+        if isinstance(problem, Predictions):
+            return Infeasible(self.name, "what the model computes is known to its protocols alone")
         size = problem.nbytes
         samples = task.samples
         kind = "distances" if isinstance(problem, Distances) else "scores"

@@ -8,7 +8,7 @@ features and weights does to classes, counted on the problem's rows.
 from __future__ import annotations
 
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -66,6 +66,20 @@ class Decisions(Candidate):
     def timed_as(self) -> tuple[Candidate, ...]:
         """One engine each: to plan circuits for all of them takes longer than to run these."""
         return tuple(Decisions(self.name, (engine,)) for engine in self._engines)
+
+    def work_of(self, plan: Any, samples: int, seconds: float) -> Work:
+        """See `Candidate`: of a model of any kind, in words of its features."""
+        words = Words(len(plan.ranges[0]), plan.bits)
+        queries, size = -(-samples // plan.rows), plan.sizes(samples)
+        slotted = isinstance(plan.params, VectorParams)
+        numbers = samples * words.inputs * (1 if slotted else words.bits)
+        spread = size.up + size.down if slotted else 0
+        return counted(
+            "decisions.slots" if slotted else "decisions.bits",
+            encrypt=Count(queries * len(words.kinds), 0, numbers, size.up),
+            answer=Count(queries, 0, 0, spread, counted=seconds),
+            decrypt=Count(queries, 0, samples, size.down),
+        )
 
     def consider(self, task: Task) -> Estimate | Infeasible:
         """See `Candidate`."""
