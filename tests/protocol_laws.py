@@ -55,6 +55,14 @@ def _other_protocols(plan: Any) -> Iterator[bytes]:
             yield plan.to_bytes().replace(own, f'"protocol":"{name}"'.encode())
 
 
+def check_sizes(private: Any, rows: Any) -> None:
+    """What a plan says that runs send is what they send."""
+    plan = private._served().plan
+    for samples in {1, min(3, len(rows)), min(plan.rows + 1, len(rows))}:
+        found = private.run(rows[:samples], progress=False)
+        assert found.sizes == plan.sizes(samples), samples
+
+
 def check_words(private: Any) -> None:
     """What a plan says of itself, to people and in notebooks."""
     plan = private._served().plan

@@ -23,7 +23,7 @@ from hesc.ml import (
 from hesc.ml.square import PrivateSquareNetwork
 from hesc.protocols import registry
 from hesc.streams.iris import load_network
-from tests.protocol_laws import check_documents, check_words
+from tests.protocol_laws import check_documents, check_sizes, check_words
 
 X, Y = load_iris(return_X_y=True)
 
@@ -79,6 +79,11 @@ def planned(name: str) -> Any:
 @pytest.mark.parametrize("name", registry.PROTOCOLS)
 def test_documents_are_read_strictly(name: str) -> None:
     check_documents(planned(name))
+
+
+@pytest.mark.parametrize("name", registry.PROTOCOLS)
+def test_sizes_are_those_of_runs(name: str) -> None:
+    check_sizes(planned(name), X)
 
 
 @pytest.mark.parametrize("name", registry.PROTOCOLS)
