@@ -236,14 +236,14 @@ class _Parties:
         """They as they travel."""
         weights = self.weights
         if isinstance(weights, EncodedArray):
-            added = self._added
+            added: float | NDArray[np.float64] = self._added
             shape = len(features), *weights.shape
             places = np.arange(np.prod(weights.shape)).reshape(weights.shape)
             places = np.broadcast_to(places, shape).reshape(-1).astype(np.int64)
             every = EncodedArray(weights.streams.select(places), shape)
             products = features.broadcast_to(shape).multiply_encoded(every)
         else:
-            added = np.float64(0.0)
+            added = 0.0
             products = features * expanded(weights)
         return (products.sum(axis=-1) * self._unit + added).answer()
 

@@ -17,7 +17,7 @@ fn check(party: &mut Party) {
     let Party { scheme: s, secret, public, relin, galois, rng } = party;
     let plain = match s.is_approximate() {
         true => s.encode_bounded(&[], s.default_scale(), s.levels(), 1.0).unwrap(),
-        false => s.plaintext_of(&[1, 2]).unwrap(),
+        false => s.plaintext_of(&[1, 0]).unwrap(),
     };
     let keys = [
         (Part::Public, s.public_key_to_bytes(public), s.public_key_length()),
