@@ -72,6 +72,14 @@ def check_keys(plan: Any) -> None:
             registry.client_of(plan, secret=nobody, keys=b"")
 
 
+def check_sizes(private: Any, rows: Any) -> None:
+    """What a plan says that runs send is what they send."""
+    plan = private._served().plan
+    for samples in {1, min(3, len(rows)), min(plan.rows + 1, len(rows))}:
+        found = private.run(rows[:samples], progress=False)
+        assert found.sizes == plan.sizes(samples), samples
+
+
 def check_words(plan: Any) -> None:
     """What a plan says of itself, to people and in notebooks."""
     title, rows = plan.disclosure()

@@ -24,7 +24,13 @@ from hesc.ml.square import PrivateSquareNetwork
 from hesc.protocols import registry
 from hesc.protocols.linkage import LinkagePlan
 from hesc.streams.iris import load_network
-from tests.protocol_laws import check_documents, check_keys, check_plan, check_words
+from tests.protocol_laws import (
+    check_documents,
+    check_keys,
+    check_plan,
+    check_sizes,
+    check_words,
+)
 
 X, Y = load_iris(return_X_y=True)
 
@@ -93,6 +99,11 @@ def test_models_are_read_strictly(name: str) -> None:
 @pytest.mark.parametrize("name", registry.PROTOCOLS)
 def test_plans_are_read_strictly(name: str) -> None:
     check_plan(plan_of(name))
+
+
+@pytest.mark.parametrize("name", PLANNED)
+def test_sizes_are_those_of_runs(name: str) -> None:
+    check_sizes(planned(name), X)
 
 
 @pytest.mark.parametrize("name", registry.PROTOCOLS)

@@ -16,7 +16,7 @@ UPPER: Final = ("hesc.cli", "hesc.planner", "hesc.ml")
 """Rooms where both sides of a computation are made: commands, the planner, estimators."""
 BOTH: Final = {
     # Files of a protocol that play both sides, to plan, to measure or to show it.
-    "backend", "demonstration", "planning", "sizes", "staged",
+    "backend", "demonstration", "planning", "staged",
 }  # fmt: skip
 
 

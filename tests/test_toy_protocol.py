@@ -25,7 +25,13 @@ from hesc.ml import (
 from hesc.protocols import registry
 from hesc.protocols.message import Kind, Message
 from tests import lying_messages
-from tests.protocol_laws import check_documents, check_keys, check_plan, check_words
+from tests.protocol_laws import (
+    check_documents,
+    check_keys,
+    check_plan,
+    check_sizes,
+    check_words,
+)
 from tests.toy_protocol.client import ToyClient
 from tests.toy_protocol.options import Whole
 from tests.toy_protocol.plan import ToyPlan
@@ -207,6 +213,7 @@ def test_commands_work_on_its_folders(saved: Path, tmp_path: Path) -> None:
 def test_the_laws_of_protocols_hold() -> None:
     private = planned()
     check_documents(private)
+    check_sizes(private, X)
     plan = private._served().plan
     for check in (check_plan, check_words, check_keys):
         check(plan)

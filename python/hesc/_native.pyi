@@ -135,6 +135,23 @@ class Params:
     def block_length(self) -> int: ...
     @property
     def fingerprint(self) -> str: ...
+    @property
+    def capacity(self) -> int:
+        """The largest count that a position holds which no mask has changed."""
+
+    def bit_integers_length(self, count: int, width: int, terms: int | None = None) -> int | None:
+        """Bytes of integers whose bits bootstrap, or None.
+
+        As they are encrypted, or on their way back, each bit the parity of `terms` that bootstraps
+        gave. None in other schemes, and where those have no room.
+        """
+
+    def bootstrapping_keys_length(self) -> int | None:
+        """Bytes of the public keys of bits that bootstrap; None in other schemes."""
+
+    def codes_lengths(self, codes: int, bits: int, records: int) -> tuple[int, int]:
+        """Bytes of codes under the secret key, and of their distances to records in the clear."""
+
     def generate_keys(self) -> tuple[SecretKey, PublicKey]: ...
     def read_public_key(self, data: bytes) -> PublicKey: ...
     def load_secret_key(self, path: PathLike[str], passphrase: str | None) -> SecretKey: ...
@@ -197,6 +214,9 @@ class Array:
         granularity: int,
     ) -> Array: ...
     def answer(self, *, bases: list[int] | None, compact: bool) -> Answer: ...
+    def length_under(self, params: Params, secret: int, public: int) -> int:
+        """Bytes that it takes under other parameters, its blocks combined of such encryptions."""
+
     def to_bytes(self) -> bytes: ...
 
 @final
@@ -204,6 +224,9 @@ class SeededArray:
     @property
     def elements(self) -> int: ...
     def expand(self) -> Array: ...
+    def length_under(self, params: Params, secret: int, public: int) -> int:
+        """Bytes that it takes under other parameters, its blocks combined of such encryptions."""
+
     def to_bytes(self) -> bytes: ...
 
 @final
@@ -212,6 +235,9 @@ class Answer:
     def elements(self) -> int: ...
     @property
     def blocks(self) -> int: ...
+    def length_under(self, params: Params, secret: int, public: int) -> int:
+        """Bytes that it takes under other parameters, its blocks combined of such encryptions."""
+
     def to_bytes(self) -> bytes: ...
 
 @final
@@ -596,6 +622,23 @@ class LeveledParams:
         self, data: bytes
     ) -> tuple[list[LeveledCiphertext], tuple[int, int, bool, bool], str]: ...
     def packing(self, columns: int, level: int) -> tuple[float, float]: ...
+    def vector_length(self, level: int, seeded: bool) -> int:
+        """Bytes of a vector at a level; seeded ones are fresh under the secret key."""
+
+    def integers_length(
+        self, of: tuple[int, int, bool, bool], layout: str, level: int, seeded: bool
+    ) -> int:
+        """Bytes of integers at a level: how many, their bits, whether signed, whether boolean."""
+
+    def keys_length(self, products: bool, automorphisms: int) -> int:
+        """Bytes of public keys, with the key for products or without, and with some that move."""
+
+    def blank(self, seeded: bool) -> LeveledCiphertext:
+        """What an encryption under the secret key or the public one claims, over zeros."""
+
+    def blank_keys(self, steps: list[int]) -> tuple[RelinKey, GaloisKeys]:
+        """Keys of zeros that blank ciphertexts are tried with."""
+
     def generate_keys(self) -> tuple[LeveledSecretKey, LeveledPublicKey]: ...
     def encode_integers(
         self, values: NDArray[np.int64], coefficients: bool

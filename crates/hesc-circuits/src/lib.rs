@@ -28,5 +28,6 @@ pub mod vectors;
 
 pub use error::CircuitError;
 pub use streams::{
-    Answer, Counts, Fusion, Layout, MAX_WEIGHT, Plaintext, Readout, SeededStreams, Streams,
+    Answer, Counts, Envelope, Fusion, Layout, MAX_WEIGHT, Plaintext, Readout, SeededStreams,
+    Streams,
 };

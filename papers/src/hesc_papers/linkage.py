@@ -196,9 +196,7 @@ def _one_against_many() -> tuple[float, float]:
     message = EncryptedCodes.encrypt(public, sent).to_bytes()
     encrypted = EncryptedCodes.from_bytes(plan.params, message)
     answer = encrypted.hidden_distances(public, sent[:1], coefficients=plan.coefficients).to_bytes()
-    distances = decrypt_distances(
-        secret, codes.EncryptedDistances.from_bytes(plan.params, answer)
-    )
+    distances = decrypt_distances(secret, codes.EncryptedDistances.from_bytes(plan.params, answer))
     seconds = time.perf_counter() - start
     _check(distances, sent[:1], sent)
     return seconds, 8 * (len(message) + len(answer)) / (1e6 * MEGABITS) + 1.5 * ROUND_TRIP

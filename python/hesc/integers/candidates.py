@@ -14,7 +14,7 @@ from hesc.integers.along import obstacle, on_slotwise
 from hesc.integers.circuits import Style, circuit_of, styles
 from hesc.integers.layouts import PACKED, SLICED, SLOTWISE, SlotwiseArray
 from hesc.integers.ways import AlongSlots, OnBits, OnSlots, Way
-from hesc.params import Params
+from hesc.params import Params, sizes
 from hesc.params.streams import StreamParams
 from hesc.params.vectors import VectorParams
 
@@ -41,11 +41,6 @@ at a time, of any depth."""
 _FEWEST: Final = Style(adder="ripple", rows="bits", digit=1)
 # A bootstrap in products of bgv_8192, whose speed is measured: `hesc reproduce hesc:integers`.
 _BOOTSTRAP: Final = 28
-# Of a bit between bootstraps, bytes.
-_SAMPLE: Final = 16_392
-# And of one that travels, beside those of its block; on its way back.
-_BIT: Final = 16
-_ANSWER: Final = 3
 
 
 @dataclass(frozen=True)
@@ -201,6 +196,10 @@ def _on_bits(params: StreamParams, asked: Asked) -> tuple[Considered, OnBits | N
     except NoiseBudgetError as error:
         return Considered("bootstrapped", params.name, 1, None, reason=str(error)), None
     seconds = program.bootstraps * _bootstrap_seconds()
+    up = sum(sizes.bits(params, count, leaf.kind.width) for leaf in asked.leaves)
+    down = sum(sizes.bit_answer(params, count, root.kind.width) for root in asked.roots)
+    # Words of a bit between bootstraps, of eight bytes.
+    sample = 8 * ((params.ring_degree or 0) + 1)
     row = Considered(
         engine="bootstrapped",
         params=params.name,
@@ -210,9 +209,10 @@ def _on_bits(params: StreamParams, asked: Asked) -> tuple[Considered, OnBits | N
         depth=len(program.layers),
         seconds=seconds * count,
         latency=seconds,
-        bytes_in=_BIT * sum(circuit.inputs),
-        bytes_out=_ANSWER * sum(root.kind.width for root in asked.roots),
-        peak_bytes=count * (program.bootstraps + sum(circuit.inputs)) * _SAMPLE,
+        # Numbers share blocks.
+        bytes_in=-(-up // count),
+        bytes_out=-(-down // count),
+        peak_bytes=count * (program.bootstraps + sum(circuit.inputs)) * sample,
     )
     return row, OnBits(params, circuit)
 
@@ -247,10 +247,13 @@ def _planned(
     raise CircuitError("results have no room to be packed")
 
 
-def _level_bytes(params: VectorParams, level: int) -> int:
-    """Bytes of a ciphertext of a level."""
-    primes = [params.coeff_moduli[at] for at in params.levels[level - 1]]
-    return 2 * params.ring_degree * sum(q.bit_length() for q in primes) // 8
+def _travelling(
+    params: VectorParams, numbers: Sequence[Integers], layout: str, level: int | None = None
+) -> int:
+    """Bytes of a block of numbers at a level, by default as they are encrypted."""
+    return sum(
+        sizes.integers(params, number.kind, layout=layout, level=level) for number in numbers
+    )
 
 
 def _on_slots(
@@ -281,14 +284,10 @@ def _on_slots(
         return Considered(engine, params.name, slots, None, reason=reason), None
     style, native = best
     last, seconds, degree = native.levels[-1], native.seconds, params.slot_degree or 1
-    widths = [root.kind.width for root in asked.roots]
-    going, coming = sum(widths), sum(leaf.kind.width for leaf in asked.leaves)
-    if asked.upload == PACKED:
-        coming = asked.packed_inputs(degree)
     if asked.answer == PACKED:
+        widths = [root.kind.width for root in asked.roots]
         groups = [min(degree, width - at) for width in widths for at in range(0, width, degree)]
         seconds += sum(params.native.packing(group, last)[1] for group in groups)
-        going = len(groups)
     row = Considered(
         engine=engine,
         params=params.name,
@@ -298,9 +297,9 @@ def _on_slots(
         depth=native.depth,
         seconds=seconds * -(-asked.count // slots),
         latency=seconds,
-        bytes_in=_level_bytes(params, len(params.levels)) * coming,
+        bytes_in=_travelling(params, asked.leaves, asked.upload),
         peak_bytes=native.peak_bytes,
-        bytes_out=_level_bytes(params, last) * going,
+        bytes_out=_travelling(params, asked.roots, asked.answer, last),
     )
     return row, OnSlots(params, native, asked.upload, asked.answer)
 
@@ -325,9 +324,9 @@ def _along_slots(
         depth=tried.depth,
         seconds=tried.seconds * -(-asked.count // slots),
         latency=tried.seconds,
-        bytes_in=_level_bytes(params, len(params.levels)) * len(asked.leaves),
+        bytes_in=_travelling(params, asked.leaves, SLOTWISE),
         peak_bytes=tried.peak_bytes,
-        bytes_out=_level_bytes(params, tried.level) * len(asked.roots),
+        bytes_out=_travelling(params, asked.roots, SLOTWISE, tried.level),
     )
     return row, AlongSlots(params, tried)
 

@@ -121,16 +121,16 @@ class SeededArray(ByWireForm, Opaque):
         self, params: StreamParams, native: _native.SeededArray, shape: tuple[int, ...]
     ) -> None:
         self.params = params
-        self._native = native
+        self.native = native
         self.shape = shape
 
     def expand(self) -> EncryptedArray:
         """The form that can be computed on; the receiver does this."""
-        return EncryptedArray(self.params, self._native.expand(), self.shape)
+        return EncryptedArray(self.params, self.native.expand(), self.shape)
 
     def to_bytes(self) -> bytes:
         """The wire form."""
-        return shape_to_bytes(self.shape) + self._native.to_bytes()
+        return shape_to_bytes(self.shape) + self.native.to_bytes()
 
     @classmethod
     def from_bytes(cls, params: StreamParams, data: bytes) -> SeededArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +16,7 @@ from hesc.codes.secret import (
     encrypt_probes,
     gallery_distances,
 )
-from hesc.params import Params
+from hesc.params import Params, sizes
 from hesc.planner import probes
 from hesc.planner.candidates.problems import ForDistances
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
@@ -35,10 +35,8 @@ if TYPE_CHECKING:
 _PRESET: Final = "bfv_1024_distances"
 _PROBES: Final = 1024
 """Probes that share a block: its ring degree."""
-_PART: Final = 256
-"""Records whose distances travel together."""
 PART: Final = 8192
-"""The same of galleries."""
+"""Records of a gallery whose distances travel together."""
 _MESSAGE: Final = 1 << 12
 """Probes of a message to a gallery, at most."""
 _WORDS: Final = 1 << 27
@@ -61,7 +59,7 @@ class ClearRecords(ForDistances):
     def distances(self, task: Task, problem: Distances) -> Estimate | Infeasible:
         """See `ForDistances`."""
         records = len(problem.records)
-        up, down = sizes(problem.bits, records, task.samples)
+        up, down = sizes.codes(Params.preset(_PRESET), task.samples, problem.bits, records)
         blocks = -(-task.samples // _PROBES)
         return Estimate(
             way=self.name,
@@ -84,23 +82,6 @@ class ClearRecords(ForDistances):
             sees=Sees("distances", model_at_server=True, noise_tells="the model"),
             prepare=partial(_Clear, problem.records),
         )
-
-
-@cache
-def sizes(bits: int, records: int, probes: int) -> tuple[int, int]:
-    """Bytes up and down, by runs on zeros: a record's distances, and what each part adds."""
-    zeros = np.zeros((_PART + 1, bits // 64), np.uint64)
-    asked = np.zeros((probes, bits // 64), np.uint64)
-    one, two, more = (_sizes(zeros[:count], asked) for count in (1, 2, _PART + 1))
-    record = two[1] - one[1]
-    part = more[1] - one[1] - _PART * record
-    return one[0], one[1] + (records - 1) * record + (-(-records // _PART) - 1) * part
-
-
-def _sizes(records: NDArray[np.uint64], probes: NDArray[np.uint64]) -> tuple[int, int]:
-    parties = _Clear(records)
-    up = parties.encrypt(probes)
-    return sum(map(len, up)), sum(map(len, parties.answer(up)))
 
 
 class _Clear:

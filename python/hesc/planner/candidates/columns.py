@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from hesc.params import sizes
 from hesc.params.parameter_set import Params
 from hesc.planner import probes
 from hesc.planner.candidates.problems import ForScores
@@ -18,6 +19,7 @@ from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
 from hesc.secret import keygen
+from hesc.vectors.blanks import blank
 from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
@@ -48,8 +50,8 @@ class Numbers(NamedTuple):
     """Scores of what was decrypted."""
     error: float
     """The root mean square error of scores, at most."""
-    level: int | None = None
-    """The level that answers are brought down to; None leaves them where they are."""
+    level: int
+    """The level that answers are brought down to."""
 
 
 class Columns(ForScores):
@@ -77,7 +79,6 @@ class Columns(ForScores):
         numbers = self.numbers(params, problem)
         if isinstance(numbers, str):
             return Infeasible(self.name, numbers)
-        up, down = sizes(self._preset, numbers.level)
         batches = -(-task.samples // params.slot_count)
         features, outputs = batches * problem.features, batches * problem.outputs
         return Estimate(
@@ -89,8 +90,8 @@ class Columns(ForScores):
                 answer=Count(features, batches * size, outputs),
                 decrypt=Count(outputs, 0, task.samples * problem.outputs),
             ),
-            up=up * features,
-            down=down * outputs,
+            up=sizes.vector(params, seeded=True) * features,
+            down=sizes.vector(params, level=numbers.level) * outputs,
             held=problem.nbytes,
             error=numbers.error,
             failure=outputs * LATTICE,
@@ -125,6 +126,8 @@ class ApproximateColumns(Columns):
             (problem.intercepts / largest).tolist(),
             results,
             largest * (fresh + product * problem.features),
+            # Products with numbers are rescaled.
+            len(params.levels) - 1,
         )
 
 
@@ -135,27 +138,10 @@ def scales_of(problem: Scores) -> Reals:
 
 @cache
 def claims(preset: str) -> tuple[float, float]:
-    """The claimed error of a fresh number of CKKS, and what a product with a number adds.
-
-    From a ciphertext of zeros under a key that is thrown away: claims are public.
-    """
-    params = Params.preset(preset)
-    secret, _ = keygen(params, products=False)
-    vector = EncryptedVector.from_bytes(
-        params, secret.encrypt_to_bytes(np.zeros(params.slot_count))
-    )
+    """The claimed error of a fresh number of CKKS, and what a product with a number adds."""
+    vector = blank(Params.preset(preset))
     none, one = (vector * 0.0).error_bound, (vector * 1.0).error_bound
     return max(one - none, vector.error_bound), none
-
-
-@cache
-def sizes(preset: str, level: int | None) -> tuple[int, int]:
-    """Bytes up and down of a ciphertext; sizes are public too."""
-    params = Params.preset(preset)
-    secret, _ = keygen(params, products=False)
-    data = secret.encrypt_to_bytes(np.zeros(params.slot_count, dtype=np.int64))
-    product = EncryptedVector.from_bytes(params, data) * (0.5 if params.is_approximate else 1)
-    return len(data), len((product if level is None else product.mod_switch_to(level)).to_bytes())
 
 
 class _Parties:
@@ -188,9 +174,8 @@ class _Parties:
                 total = columns[0] * row[0]
                 for column, weight in zip(columns[1:], row[1:], strict=True):
                     total = total + column * weight
-                total = total + intercept
-                level = self._numbers.level
-                found.append((total if level is None else total.mod_switch_to(level)).to_bytes())
+                total = (total + intercept).mod_switch_to(self._numbers.level)
+                found.append(total.to_bytes())
         return found
 
     def decrypt(self, down: list[bytes]) -> Reals:

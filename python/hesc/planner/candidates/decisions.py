@@ -22,10 +22,8 @@ from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.tasks import Classes
 from hesc.planner.work import Count, counted, parts_of
-from hesc.protocols.classes.circuits import EVALUATION, Words, cheapest
-from hesc.protocols.classes.models import index_kind
+from hesc.protocols.classes.circuits import Words, bytes_of, cheapest, key_bytes
 from hesc.protocols.classes.quantisation import MODELS, fewest_bits, linear
-from hesc.protocols.classes.sizes import DOWN, bits_up, keys, sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -184,8 +182,7 @@ def _in_slots(samples: int, found: Quantised[LinearScores], circuit: integers.Pl
     words = words_of(found)
     row = circuit.chosen
     queries = -(-samples // row.slots)
-    kind = index_kind(len(found.model.offsets))
-    up, down = sizes(row.params, circuit.upload, tuple(words.kinds), kind, circuit.levels[-1])
+    up, down = bytes_of(circuit, words, row.slots, len(found.model.offsets))
     count, numbers = queries * len(words.kinds), samples * words.inputs
     work = counted(
         "decisions.slots",
@@ -193,18 +190,18 @@ def _in_slots(samples: int, found: Quantised[LinearScores], circuit: integers.Pl
         answer=Count(queries, 0, 0, queries * (up + down), counted=queries * row.latency),
         decrypt=Count(queries, 0, samples, queries * down),
     )
-    return _Costs(work, queries * up, queries * down, keys(row.params, circuit.upload))
+    return _Costs(work, queries * up, queries * down, key_bytes(circuit))
 
 
 def _on_bits(samples: int, found: Quantised[LinearScores], circuit: integers.Plan) -> _Costs:
     words = words_of(found)
     parts = parts_of(samples, TOGETHER)
-    up = sum(bits_up(count * kind.width) for count in parts for kind in words.kinds)
-    down = DOWN * len(parts)
+    each = [bytes_of(circuit, words, count, len(found.model.offsets)) for count in parts]
+    up, down = map(sum, zip(*each, strict=True))
     work = counted(
         "decisions.bits",
         encrypt=Count(len(parts) * len(words.kinds), 0, samples * words.inputs * words.bits, up),
         answer=Count(len(parts), samples * circuit.chosen.products, 0),
         decrypt=Count(len(parts), 0, samples, down),
     )
-    return _Costs(work, up, down, EVALUATION)
+    return _Costs(work, up, down, key_bytes(circuit))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc._native import NoiseBudgetError
+from hesc.params import sizes
 from hesc.params.parameter_set import Params
 from hesc.planner import probes
 from hesc.planner.candidates.columns import scales_of
@@ -17,6 +18,7 @@ from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
 from hesc.ring_products.plans import power_above
 from hesc.secret import keygen
+from hesc.vectors.blanks import blank
 from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
@@ -63,9 +65,9 @@ class EncryptedColumns(ForScores):
             return Infeasible(self.name, f"{size:,} ciphertexts of weights are too many")
         under = "secret" if task.own_model else "public"
         largest = power_above(problem.largest)
-        chosen: tuple[str, Facts] | None = None
+        chosen: tuple[str, Claims] | None = None
         for preset in _PRESETS:
-            found = facts(preset, problem.features, under)
+            found = claims(preset, problem.features, under)
             if found is not None:
                 chosen = preset, found
                 if largest * found.error <= task.max_error:
@@ -85,9 +87,9 @@ class EncryptedColumns(ForScores):
                 answer=Count(features, batches * problem.features * problem.outputs, outputs),
                 decrypt=Count(outputs, 0, task.samples * problem.outputs),
             ),
-            up=found.up * features,
-            down=found.down * outputs,
-            held=found.keys + found.weight * size,
+            up=sizes.vector(params, seeded=True) * features,
+            down=sizes.vector(params, level=found.level) * outputs,
+            held=sizes.keys(params) + sizes.vector(params, seeded=under == "secret") * size,
             error=largest * found.error,
             failure=outputs * LATTICE,
             sees=Sees("scores", noise_tells="the model"),
@@ -95,34 +97,22 @@ class EncryptedColumns(ForScores):
         )
 
 
-class Facts(NamedTuple):
+class Claims(NamedTuple):
     """What is public of a set, for sums of so many products."""
 
     error: float
     """Claimed, of scores within [-1, 1]."""
     level: int
     """The level that answers are brought down to."""
-    up: int
-    """Bytes of a ciphertext of samples."""
-    down: int
-    """Bytes of a ciphertext of an answer."""
-    weight: int
-    """Bytes of a ciphertext of a weight."""
-    keys: int
-    """Bytes of the relinearisation key and of the public one, together."""
 
 
 @cache
-def facts(preset: str, features: int, under: str) -> Facts | None:
-    """By products of zeros under a key that is thrown away; None where there is no room."""
+def claims(preset: str, features: int, under: str) -> Claims | None:
+    """What sums of products claim; None where there is no room."""
     params = Params.preset(preset)
-    secret, public = keygen(params)
-    weight = _weight(secret, public, 0.0, under)
-    data = secret.encrypt_to_bytes(np.zeros(params.slot_count))
-    read = EncryptedVector.from_bytes(params, weight).with_keys(public)
-    column = EncryptedVector.from_bytes(params, data)
+    weight = blank(params, 1, seeded=under == "secret")
     try:
-        total = _times(column * read, features) + read * public.encrypt([1.0])
+        total = _times(blank(params) * weight, features) + weight * blank(params, 1, seeded=False)
     except NoiseBudgetError:
         return None
     for level in range(1, total.level + 1):
@@ -130,13 +120,8 @@ def facts(preset: str, features: int, under: str) -> Facts | None:
             low = total.mod_switch_to(level)
         except NoiseBudgetError:
             continue
-        down = len(low.to_bytes())
-        return Facts(low.error_bound, level, len(data), down, len(weight), _keys(public))
+        return Claims(low.error_bound, level)
     return None
-
-
-def _keys(public: PublicKeys) -> int:
-    return len(public.to_bytes())
 
 
 def _times(vector: EncryptedVector, count: int) -> EncryptedVector:
@@ -165,7 +150,7 @@ class _Parties:
             for row in (numbers / self._largest).tolist()
         ]
         self._held = sum(len(data) for row in model for data in row)
-        self._held += _keys(self._public)
+        self._held += len(self._public.to_bytes())
         # What is added is brought to the level and scale of products by a product with one.
         one = self._public.encrypt([1.0])
         self._weights = [[self._read(data) for data in row[:-1]] for row in model]

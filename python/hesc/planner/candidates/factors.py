@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from hesc.params import sizes
 from hesc.params.parameter_set import Params
 from hesc.planner import probes
 from hesc.planner.candidates.problems import ForProducts
@@ -14,10 +15,11 @@ from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
 from hesc.secret import keygen
+from hesc.vectors.blanks import blank
 from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -47,7 +49,7 @@ class LeveledFactors(ForProducts):
         depth = (problem.factors - 1).bit_length()
         if depth > params.depth:
             return Infeasible(self.name, f"{self._preset} has {params.depth} levels, not {depth}")
-        error, up, down, keys = facts(self._preset, problem.factors)
+        error, level = claims(self._preset, problem.factors)
         batches = -(-task.samples // params.slot_count)
         uploads = batches * problem.factors
         return Estimate(
@@ -59,9 +61,9 @@ class LeveledFactors(ForProducts):
                 answer=Count(uploads, batches * (problem.factors - 1), 0),
                 decrypt=Count(batches, 0, task.samples),
             ),
-            up=up * uploads,
-            down=down * batches,
-            held=keys,
+            up=sizes.vector(params) * uploads,
+            down=sizes.vector(params, level=level) * batches,
+            held=_relinearisation(params),
             error=error,
             failure=batches * LATTICE,
             sees=Sees("scores", noise_tells="the factors"),
@@ -70,25 +72,30 @@ class LeveledFactors(ForProducts):
 
 
 @cache
-def facts(preset: str, factors: int) -> tuple[float, int, int, int]:
-    """The claimed error of a product; bytes up, down, and of the relinearisation key.
+def claims(preset: str, factors: int) -> tuple[float, int]:
+    """The claimed error of a product, and its level."""
+    found = _product([blank(Params.preset(preset), seeded=False)] * factors)
+    return found.error_bound, found.level
 
-    From ciphertexts of zeros under keys that are thrown away: claims and sizes are public.
-    """
-    parties = _Parties(Params.preset(preset), factors)
-    up = parties.encrypt(np.zeros((factors, 1)))
-    (down,) = parties.answer(up)
-    return parties.claimed(down), len(up[0]), len(down), parties.held()
+
+def _relinearisation(params: VectorParams) -> int:
+    """Bytes of the relinearisation key, beside the public key."""
+    return sizes.keys(params) - sizes.keys(params, products=False)
+
+
+def _product(factors: Sequence[EncryptedVector]) -> EncryptedVector:
+    """All of them, in a tree."""
+    left = list(factors)
+    while len(left) > 1:
+        pairs = zip(left[::2], left[1::2], strict=False)
+        left = [a * b for a, b in pairs] + left[len(left) - len(left) % 2 :]
+    return left[0]
 
 
 class _Parties:
     def __init__(self, params: VectorParams, factors: int) -> None:
         self._factors, self._slots = factors, params.slot_count
         self._secret, self._public = keygen(params)
-
-    def claimed(self, answer: bytes) -> float:
-        """The error that an answer claims at most."""
-        return EncryptedVector.from_bytes(self._secret.params, answer).error_bound
 
     def encrypt(self, x: NDArray[Any]) -> list[bytes]:
         """All factors of some samples, then of the next; under the public key."""
@@ -100,17 +107,10 @@ class _Parties:
 
     def answer(self, up: list[bytes]) -> list[bytes]:
         """The server's part: products of the factors."""
-        found = []
-        for first in range(0, len(up), self._factors):
-            left: list[EncryptedVector] = [
-                EncryptedVector.from_bytes(self._secret.params, data).with_keys(self._public)
-                for data in up[first : first + self._factors]
-            ]
-            while len(left) > 1:
-                pairs = zip(left[::2], left[1::2], strict=False)
-                left = [a * b for a, b in pairs] + left[len(left) - len(left) % 2 :]
-            found.append(left[0].to_bytes())
-        return found
+        params = self._secret.params
+        read = [EncryptedVector.from_bytes(params, data).with_keys(self._public) for data in up]
+        size = self._factors
+        return [_product(read[at : at + size]).to_bytes() for at in range(0, len(read), size)]
 
     def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
         """The products."""
@@ -119,4 +119,4 @@ class _Parties:
 
     def held(self) -> int:
         """The relinearisation key."""
-        return len(self._public.to_bytes()) - len(self._public.only("public").to_bytes())
+        return _relinearisation(self._secret.params)

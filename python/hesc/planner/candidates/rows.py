@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from hesc.params import sizes
 from hesc.params.parameter_set import Params
 from hesc.planner import probes
 from hesc.planner.candidates.problems import ForScores
@@ -14,6 +15,7 @@ from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
 from hesc.secret import keygen
+from hesc.vectors.blanks import blank
 from hesc.vectors.matrices import Matrix, matrix_rotations
 from hesc.vectors.vectors import EncryptedVector
 
@@ -53,7 +55,8 @@ class Rows(ForScores):
                 self.name, "its weights are all zero: its intercepts are the scores, of any sample"
             )
         shape = problem.outputs, problem.features
-        error, up, down, keys = facts(self._preset, shape)
+        params = Params.preset(self._preset)
+        error, level = claims(self._preset, shape)
         diagonals = _diagonals(shape)
         rotations = len(matrix_rotations(*shape))
         return Estimate(
@@ -65,13 +68,13 @@ class Rows(ForScores):
                 answer=Count(task.samples, task.samples * rotations, task.samples * diagonals),
                 decrypt=Count(task.samples, 0, 0),
             ),
-            up=up * task.samples,
-            down=down * task.samples,
-            held=keys + problem.nbytes,
+            up=sizes.vector(params, seeded=True) * task.samples,
+            down=sizes.vector(params, level=level) * task.samples,
+            held=_keys(params, shape) + problem.nbytes,
             error=error * problem.largest,
             failure=task.samples * LATTICE,
             sees=Sees("scores", model_at_server=True, noise_tells="the model"),
-            prepare=partial(_Parties, Params.preset(self._preset), problem),
+            prepare=partial(_Parties, params, problem),
         )
 
 
@@ -80,23 +83,18 @@ def _diagonals(shape: tuple[int, int]) -> int:
 
 
 @cache
-def facts(preset: str, shape: tuple[int, int]) -> tuple[float, int, int, int]:
-    """The claimed error at weights whose rows sum to one; bytes up, down, and of rotation keys.
-
-    From a product under keys that are thrown away: claims and sizes are public.
-    """
+def claims(preset: str, shape: tuple[int, int]) -> tuple[float, int]:
+    """The claimed error at weights whose rows sum to one, and the level of the product."""
     params = Params.preset(preset)
-    secret, public = keygen(params, products=False, rotations=matrix_rotations(*shape))
-    data = secret.encrypt_to_bytes(np.zeros(shape[1]))
-    product = Matrix(params, np.full(shape, 1 / shape[1])) @ EncryptedVector.from_bytes(
-        params, data
-    ).with_keys(public)
-    product = product + np.zeros(shape[0])
-    return product.error_bound, len(data), len(product.to_bytes()), _keys(public)
+    vector = blank(params, shape[1], rotations=matrix_rotations(*shape))
+    product = Matrix(params, np.full(shape, 1 / shape[1])) @ vector + np.zeros(shape[0])
+    return product.error_bound, product.level
 
 
-def _keys(public: Any) -> int:
-    return len(public.to_bytes()) - len(public.only("public").to_bytes())
+def _keys(params: VectorParams, shape: tuple[int, int]) -> int:
+    """Bytes of rotation keys, beside the public key."""
+    both = sizes.keys(params, products=False, moves=len(matrix_rotations(*shape)))
+    return both - sizes.keys(params, products=False)
 
 
 class _Parties:
@@ -128,4 +126,5 @@ class _Parties:
 
     def held(self) -> int:
         """Rotation keys, and the weights."""
-        return _keys(self._public) + self._problem.nbytes
+        shape = self._problem.outputs, self._problem.features
+        return _keys(self._secret.params, shape) + self._problem.nbytes

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc.params import Params
+from hesc.params import Params, sizes
 from hesc.planner import probes
 from hesc.planner.candidates.problems import ForScores
 from hesc.planner.estimates import ROUNDING, Estimate, Infeasible
@@ -22,7 +22,7 @@ from hesc.planner.tasks import Scores
 from hesc.planner.work import Count, counted
 from hesc.ring_products.plans import power_above
 from hesc.secret import Decryptor, SecretEncryptor, keygen
-from hesc.streams.arrays import Answer, EncryptedArray
+from hesc.streams.arrays import Answer, EncryptedArray, SeededArray, expanded
 from hesc.streams.encoding import EncodedArray, Encoder
 from hesc.streams.encryptor import Encryptor
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from hesc.params.streams import StreamParams
     from hesc.planner.probes import Probe
     from hesc.planner.tasks import Task
 
@@ -91,19 +92,20 @@ class StreamSums(ForScores):
                 f"numbers are more than is tried: their error falls with the root of their length",
             )
         under = ("secret" if task.own_model else "public") if encrypted else "none"
-        pad = Params.preset(self._preset).scheme == "pad"
+        params = Params.preset(self._preset)
+        pad = params.scheme == "pad"
         if pad and under == "public":
             return Infeasible(
                 self.name,
                 "it is private only where the key owner encrypts everything that is multiplied",
             )
         shape = problem.outputs, problem.features
-        up, down, held = sizes(self._preset, length, shape, task.samples, under)
+        up, down, held = bytes_of(params, length, shape, task.samples, under)
         rows = task.samples * problem.outputs
         # What is added is a stream too where it is encrypted.
         streams = problem.features + encrypted
         numbers = task.samples * streams
-        blocks = _blocks(length, streams, Params.preset(self._preset).block_length)
+        blocks = _blocks(length, streams, params.block_length)
         return Estimate(
             way=self.name,
             parameters=f"{self._preset}, {length} bits a stream",
@@ -121,7 +123,7 @@ class StreamSums(ForScores):
             # A block that decrypts wrongly, one in 10^8, changes bits, each by 2 / length.
             failure=0.0,
             sees=Sees("products", model_at_server=not encrypted, one_encryptor=pad and encrypted),
-            prepare=partial(_Parties, self._preset, length, problem, under),
+            prepare=partial(_Parties, params, length, problem, under),
         )
 
 
@@ -166,27 +168,32 @@ def _length(error: float, features: int) -> int:
 
 
 @cache
-def sizes(
-    preset: str, length: int, shape: tuple[int, int], samples: int, under: str
+def bytes_of(
+    params: StreamParams, length: int, shape: tuple[int, int], samples: int, under: str
 ) -> tuple[int, int, int]:
     """Bytes up, down and of encrypted weights.
 
-    By runs on zeros, of one sample and of two, under keys that are thrown away: sizes are public,
-    and each further sample has those of the second.
+    By simulations of one sample and of two: each further sample has the sizes of the second.
     """
-    parties = _Parties(preset, length, Scores(np.zeros(shape), low=-1.0, high=1.0), under)
+    problem = Scores(np.zeros(shape), low=-1.0, high=1.0)
+    parties = _Parties(params.simulated(), length, problem, under)
+    # Each summand is a product of a feature, which the client encrypts, and a weight.
+    weights = {"none": {}, "secret": {"secret": 1}, "public": {"public": 1}}[under]
+    both = {"secret": 1, "public": 0}
+    both |= {name: both[name] + 1 for name in weights}
     runs = []
     for count in (1, 2):
-        up = parties.encrypt(np.zeros((count, shape[1])))
-        runs.append((sum(map(len, up)), sum(map(len, parties.answer(up)))))
-    one, two = runs
-    up_bytes, down_bytes = (a + (samples - 1) * (b - a) for a, b in zip(one, two, strict=True))
-    return up_bytes, down_bytes, parties.held()
+        features = parties.features(np.zeros((count, shape[1])))
+        answer = parties.summands(features.expand())
+        runs.append((sizes.streams(params, features), sizes.streams(params, answer, **both)))
+    up, down = (one + (samples - 1) * (two - one) for one, two in zip(*runs, strict=True))
+    held = sizes.streams(params, parties.weights, **weights) if weights else 0
+    return up, down, held
 
 
 class _Parties:
-    def __init__(self, preset: str, length: int, problem: Scores, under: str) -> None:
-        self._params, self._length, self._problem = Params.preset(preset), length, problem
+    def __init__(self, params: StreamParams, length: int, problem: Scores, under: str) -> None:
+        self._params, self._length, self._problem = params, length, problem
         self._secret, public = keygen(self._params)
         self._middle = (problem.high + problem.low) / 2
         half = (problem.high - problem.low) / 2
@@ -195,11 +202,10 @@ class _Parties:
         self._unit = _unit(problem, encrypted=self._encrypted)
         weights, self._added = _summands(problem)
         values = weights / self._unit
-        self._streams: EncodedArray | EncryptedArray
+        self.weights: EncodedArray | EncryptedArray | SeededArray
         options: Any = {"generator": "exact_weight"}
         if not self._encrypted:
-            self._streams = Encoder(length, **options).encode(values)
-            self._held = problem.nbytes
+            self.weights = Encoder(length, **options).encode(values)
             return
         encryptor: Any = (
             SecretEncryptor(self._secret, length, **options)
@@ -208,32 +214,38 @@ class _Parties:
         )
         # What is added is the weight of a feature that is always one.
         values = np.column_stack([values, self._added / self._unit])
-        data = encryptor.encrypt(values).to_bytes()
-        self._held = len(data)
-        self._streams = EncryptedArray.from_bytes(self._params, data)
+        self.weights = encryptor.encrypt(values)
 
     def encrypt(self, x: NDArray[Any]) -> list[bytes]:
         """All samples, the features of each along the last axis."""
+        return [self.features(x).to_bytes()]
+
+    def features(self, x: NDArray[Any]) -> SeededArray:
+        """They as they travel."""
         values = np.clip((x - self._middle) / self._half, -1, 1)
         if self._encrypted:
             values = np.column_stack([values, np.ones(len(values))])
         encryptor = SecretEncryptor(self._secret, self._length, generator="bernoulli")
-        return [encryptor.encrypt(values[:, None, :]).to_bytes()]
+        return encryptor.encrypt(values[:, None, :])
 
     def answer(self, up: list[bytes]) -> list[bytes]:
         """Summands, of which those of a score belong together."""
-        features = EncryptedArray.from_bytes(self._params, up[0])
-        if isinstance(self._streams, EncryptedArray):
-            added: float | NDArray[np.float64] = 0.0
-            products = features * self._streams
-        else:
-            added = self._added
-            shape = len(features), *self._streams.shape
-            places = np.arange(np.prod(self._streams.shape)).reshape(self._streams.shape)
+        return [self.summands(EncryptedArray.from_bytes(self._params, up[0])).to_bytes()]
+
+    def summands(self, features: EncryptedArray) -> Answer:
+        """They as they travel."""
+        weights = self.weights
+        if isinstance(weights, EncodedArray):
+            added: float | NDArray[np.float64] = self._added
+            shape = len(features), *weights.shape
+            places = np.arange(np.prod(weights.shape)).reshape(weights.shape)
             places = np.broadcast_to(places, shape).reshape(-1).astype(np.int64)
-            every = EncodedArray(self._streams.streams.select(places), shape)
+            every = EncodedArray(weights.streams.select(places), shape)
             products = features.broadcast_to(shape).multiply_encoded(every)
-        return [(products.sum(axis=-1) * self._unit + added).answer().to_bytes()]
+        else:
+            added = 0.0
+            products = features * expanded(weights)
+        return (products.sum(axis=-1) * self._unit + added).answer()
 
     def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
         """Scores."""
@@ -241,4 +253,6 @@ class _Parties:
 
     def held(self) -> int:
         """The weights."""
-        return self._held
+        if isinstance(self.weights, EncodedArray):
+            return self._problem.nbytes
+        return len(self.weights.to_bytes())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import cache, partial, reduce
+from operator import mul
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from hesc.params import sizes
 from hesc.params.parameter_set import Params
 from hesc.planner import probes
 from hesc.planner.candidates.problems import ForProducts
@@ -18,7 +20,7 @@ from hesc.streams.arrays import Answer, EncryptedArray
 from hesc.streams.encryptor import Encryptor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -77,7 +79,7 @@ class StreamFactors(ForProducts):
         params = Params.preset(self._preset)
         own = params.scheme == "pad"
         blocks = -(-length * task.samples // params.block_length)
-        up, down = (size.of(blocks, task.samples) for size in sizes(self._preset, problem.factors))
+        up, down = (each.of(blocks, task.samples) for each in linear(params, problem.factors))
         # Of whole blocks: what is encrypted bit by bit has blocks of one.
         bits = float(blocks * params.block_length)
         # Where a bit takes nanoseconds memory counts; where it takes big numbers it does not.
@@ -117,15 +119,18 @@ class _Sizes(NamedTuple):
 
 
 @cache
-def sizes(preset: str, factors: int) -> tuple[_Sizes, _Sizes]:
-    """Bytes up and down, by runs on zeros: sizes are public."""
-    params = Params.preset(preset)
-    block = params.block_length
+def linear(params: StreamParams, factors: int) -> tuple[_Sizes, _Sizes]:
+    """Bytes up and down, by simulations of few blocks and streams."""
+    simulated, block = params.simulated(), params.block_length
+    keys = keygen(simulated)
+    under = "secret" if params.scheme == "pad" else "public"
     runs = []
     for length, streams in ((block, 1), (2 * block, 1), (block, 2)):
-        parties = _Factors(params, length, factors)
-        up = parties.encrypt(np.zeros((factors, streams)))
-        runs.append((sum(map(len, up)), sum(map(len, parties.answer(up)))))
+        parties = _Factors(simulated, length, factors, keys)
+        arrays = parties.arrays(np.zeros((factors, streams)))
+        up = sum(sizes.streams(params, array, **{under: 1}) for array in arrays)
+        down = sizes.streams(params, parties.product(arrays), **{under: factors})
+        runs.append((up, down))
     found = []
     for one, longer, two in zip(*runs, strict=True):
         each = longer - one
@@ -141,13 +146,23 @@ def _keys(preset: str) -> tuple[SecretKey, PublicKeys]:
 
 
 class _Factors:
-    def __init__(self, params: StreamParams, length: int, factors: int) -> None:
+    def __init__(
+        self,
+        params: StreamParams,
+        length: int,
+        factors: int,
+        keys: tuple[SecretKey, PublicKeys] | None = None,
+    ) -> None:
         self._params, self._length, self._factors = params, length, factors
-        self._secret, self._public = _keys(params.name)
+        self._secret, self._public = keys or _keys(params.name)
         self._decryptor = Decryptor(self._secret)
 
     def encrypt(self, x: NDArray[Any]) -> list[bytes]:
         """An array for each factor."""
+        return [array.to_bytes() for array in self.arrays(x)]
+
+    def arrays(self, x: NDArray[Any]) -> list[EncryptedArray]:
+        """The factors as they travel."""
         options: Any = {"generator": "bernoulli"}
         found = []
         for at, row in enumerate(x):
@@ -157,16 +172,18 @@ class _Factors:
                 else Encryptor(self._public, self._length, first_dimension=at, **options)
             )
             encrypted = encryptor.encrypt(row)
-            full = encrypted if isinstance(encrypted, EncryptedArray) else encrypted.expand()
-            found.append(full.to_bytes())
+            found.append(encrypted if isinstance(encrypted, EncryptedArray) else encrypted.expand())
         return found
 
     def answer(self, up: list[bytes]) -> list[bytes]:
         """The server's part: the product of the factors."""
-        first, *rest = (EncryptedArray.from_bytes(self._params, data) for data in up)
-        for factor in rest:
-            first = first * factor
-        return [first.answer().to_bytes()]
+        return [
+            self.product([EncryptedArray.from_bytes(self._params, data) for data in up]).to_bytes()
+        ]
+
+    def product(self, factors: Sequence[EncryptedArray]) -> Answer:
+        """It as it travels."""
+        return reduce(mul, factors).answer()
 
     def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
         """The products."""

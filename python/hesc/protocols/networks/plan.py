@@ -15,6 +15,7 @@ from hesc._support.inputs import whole
 from hesc.models import transforms
 from hesc.models.conclusions import Concluding
 from hesc.models.samples import Clipped
+from hesc.params import sizes
 from hesc.params.parameter_set import Params
 from hesc.params.vectors import VectorParams
 from hesc.protocols import labels, wire
@@ -39,14 +40,6 @@ DEVIATIONS: Final = 14
 _DEEPEST: Final = 16
 KEYS: Final = 1 << 29
 """Bytes of a client's public keys, at most: making them takes seven times as much memory."""
-_KEYS: Final = {
-    8192: (167_006, 872_542),
-    16384: (667_742, 3_489_886),
-    32768: (2_900_062, 17_571_934),
-}
-"""Bytes of the key to encrypt by, and of one to multiply, or to rotate by one step."""
-_HEADS: Final = 58
-"""Bytes of a head, which are among those of each key."""
 _LARGEST: Final = 1e30
 
 
@@ -141,10 +134,8 @@ class NetworkPlan(ModelPlan, Concluding):
 
     @property
     def keys(self) -> int:
-        """Bytes of a client's public keys, within a hundred."""
-        public, key = _KEYS[self.ring_degree]
-        # Keys of rotations share a head.
-        return public + key + len(self.packing.rotations()) * (key - _HEADS) + 3 * _HEADS
+        """Bytes of a client's public keys."""
+        return sizes.keys(self.params, moves=len(self.packing.rotations()))
 
     @property
     def needs_keys(self) -> bool:
