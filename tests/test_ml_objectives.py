@@ -32,7 +32,7 @@ from hesc.ml import (
     Scores,
     Streams,
 )
-from hesc.planner import OBJECTIVES
+from hesc.planner import OBJECTIVES, decide
 from hesc.planner.candidates import CANDIDATES
 from hesc.planner.decision import cost, objective
 from hesc.protocols import registry
@@ -224,6 +224,16 @@ def test_what_cannot_be_is_refused() -> None:
         assert str(among.value) == str(alone.value)
     with pytest.raises(hesc.ParameterError, match="engine"):
         private.plan(rows, Classes(engine="steam"), objective="bytes")
+
+
+def test_other_candidates_know_nothing_of_a_model_but_what_is_asked() -> None:
+    private, rows, _ = fitted("tree", 0)
+    private.plan(rows, Classes(engine="bootstrapped"), objective="bytes")
+    alone = decide(private.decision_.task)
+    assert not alone.estimates
+    assert {way for way, _ in alone.infeasible} == PLANNER
+    with pytest.raises(hesc.ShapeError):
+        private.decision_.measure(rows[:, 1:])
 
 
 def test_hidden_models_have_one_plan() -> None:
