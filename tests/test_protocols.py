@@ -106,6 +106,14 @@ def test_sizes_are_those_of_runs(name: str) -> None:
     check_sizes(planned(name), X)
 
 
+@pytest.mark.parametrize("name", ["classes", "networks", "owners"])
+def test_keys_are_as_long_as_plans_say(name: str) -> None:
+    private = planned(name)
+    plan = private._served().plan
+    told = plan.keys if name == "networks" else plan.costs["keys"]
+    assert len(private._backend.client().public_keys()) == told
+
+
 @pytest.mark.parametrize("name", registry.PROTOCOLS)
 def test_plans_say_who_learns_what(name: str) -> None:
     check_words(plan_of(name))
