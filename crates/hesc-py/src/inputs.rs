@@ -58,12 +58,12 @@ pub fn explained<T>(py: Python<'_>, call: &str, make: impl FnOnce() -> PyResult<
 
 /// Real numbers, contiguous.
 pub fn real_array<'py>(values: &Any<'py>, name: &str) -> PyResult<PyReadonlyArrayDyn<'py, f64>> {
-    Ok(called(values.py(), CHECKS, "real_array", (values, name))?.extract()?)
+    called(values.py(), CHECKS, "real_array", (values, name))?.extract()
 }
 
 /// Whole numbers, contiguous.
 pub fn whole_array<'py>(values: &Any<'py>, name: &str) -> PyResult<PyReadonlyArrayDyn<'py, i64>> {
-    Ok(called(values.py(), CHECKS, "whole_array", (values, name))?.extract()?)
+    called(values.py(), CHECKS, "whole_array", (values, name))?.extract()
 }
 
 /// A whole number in a range.

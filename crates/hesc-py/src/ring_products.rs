@@ -41,7 +41,7 @@ fn spread(values: &Any<'_>, count: usize, name: &str) -> PyResult<Vec<f64>> {
 
 /// A row of weights for each output.
 fn weight_rows<'py>(weights: &Any<'py>) -> PyResult<Numbers<'py>> {
-    Ok(called(weights.py(), PACKAGE, "weight_rows", (weights,))?.extract()?)
+    called(weights.py(), PACKAGE, "weight_rows", (weights,))?.extract()
 }
 
 /// A model and the ranges of its features, the wanted error aside.
@@ -383,7 +383,6 @@ impl RingProductPlan {
 
     /// The least and the greatest value of each feature.
     #[getter]
-    #[expect(clippy::type_complexity, reason = "a tuple of Python's")]
     fn ranges<'py>(
         &self,
         py: Python<'py>,
