@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 import hesc
-from hesc import codes, gates, integers, logarithms, packing, ring_products
+from hesc import _native, codes, gates, integers, logarithms, packing, ring_products
 from hesc import vectors as leveled
 from hesc.codes import secret as codes_secret
 from hesc.gates import secret as gates_secret
@@ -40,9 +40,10 @@ PACKAGES: Final = (
 LEFT_OUT: Final = {
     # Made by the package itself, from objects of its own.
     "hesc.streams.encoding.EncodedArray", "hesc.vectors.keys.PublicKeys",
-    "hesc.streams.polynomials.plan.Plan",
-    "hesc.streams.polynomials.plan.Plan.for_sum", "hesc.streams.polynomials.plan.Plan.sums",
-    "hesc.streams.polynomials.plan.Plan.sum",
+    "hesc.streams.polynomials.plan.PolynomialPlan",
+    "hesc.streams.polynomials.plan.PolynomialPlan.for_sum",
+    "hesc.streams.polynomials.plan.PolynomialPlan.sums",
+    "hesc.streams.polynomials.plan.PolynomialPlan.sum",
     "hesc.secret.keys.SecretKey.write", "hesc.integers.bootstrapped.BootstrappedIntegers",
     "hesc.integers.bootstrapped.IntegerAnswer", "hesc.integers.candidates.Considered",
     "hesc.integers.arrays.EncryptedIntegers", "hesc.integers.expressions.Integers",
@@ -82,7 +83,8 @@ LEFT_OUT: Final = {
     "hesc.gates.secret.decrypt_outputs",
     "hesc.secret.keys.SecretKey.decrypt_shared",
     "hesc.integers.secret.decrypt_slotwise",
-    "hesc.integers.transciphering.plans.Plan.decipher", "hesc.integers.transciphering.plans.plan",
+    "hesc.integers.transciphering.deciphering.Decipherer.decipher",
+    "hesc.integers.transciphering.deciphering.plan",
     "hesc.protocols.linkage.server.Comparer.pieces",
     "hesc.vectors.vectors.EncryptedVector.rotate_rows",
 }  # fmt: skip
@@ -117,10 +119,9 @@ def public() -> set[str]:
 
 def _parts(offered: Any) -> Iterator[tuple[str, Any]]:
     """A function, or a class and its methods; errors, tuples and constants have their own laws."""
-    module = getattr(offered, "__module__", None) or ""
-    if not callable(offered) or not module.startswith("hesc"):
+    if not callable(offered) or not _module(offered).startswith("hesc"):
         return
-    name = f"{module}.{getattr(offered, '__qualname__', '')}"
+    name = _name(offered)
     if not inspect.isclass(offered):
         yield name, offered
     elif not issubclass(offered, Exception | tuple):
@@ -133,6 +134,17 @@ def _parts(offered: Any) -> Iterator[tuple[str, Any]]:
                 yield f"{name}.{method}", function
 
 
+def _module(offered: Any) -> str:
+    """Where a function or class is from; methods of compiled classes say only whose they are."""
+    owner = getattr(offered, "__qualname__", "").partition(".")[0]
+    compiled = getattr(_native, owner, None)
+    return getattr(offered, "__module__", None) or getattr(compiled, "__module__", None) or ""
+
+
+def _name(offered: Any) -> str:
+    return f"{_module(offered)}.{getattr(offered, '__qualname__', '')}"
+
+
 def _arguments(function: Any) -> list[str]:
     try:
         return [name for name in inspect.signature(function).parameters if name != "self"]
@@ -141,7 +153,7 @@ def _arguments(function: Any) -> list[str]:
 
 
 def _of(function: Callable[..., Any], **right: Any) -> Call:
-    return Call(f"{function.__module__}.{function.__qualname__}", function, right)
+    return Call(_name(function), function, right)
 
 
 def _several(function: Callable[..., Any], **right: Any) -> Call:
@@ -235,7 +247,7 @@ def _streams() -> Iterator[Call]:  # noqa: PLR0915 - a list
     yield _of(polynomial.evaluate, inputs=inputs, plan=plan)
     yield _of(polynomial.monomials, copies=[encryptor.encrypt_copies([0.5], 2)])
     yield Call(
-        "hesc.streams.polynomials.plan.Plan.predicted_error",
+        "hesc.streams.polynomials.plan.PolynomialPlan.predicted_error",
         lambda values, draws, generator: plan.predicted_error(
             values, draws=draws, generator=generator
         ),
@@ -539,19 +551,19 @@ def _integers() -> Iterator[Call]:  # noqa: PLR0915 - a list
 
 def _products() -> Iterator[Call]:
     factors = [logarithms.Factor(2), logarithms.Factor(2, source="clear")]
-    agreed = logarithms.Plan.elementwise(factors, error=0.05)
+    agreed = logarithms.LogarithmPlan.elementwise(factors, error=0.05)
     secret, _ = hesc.keygen(agreed.params, products=False)
     up = logarithms_secret.encrypt_logarithms(secret, agreed, 0, [0.5, 0.5])
     evaluator = logarithms.Evaluator(agreed, clear={1: [0.5, 0.5]})
     yield _of(logarithms.Factor, shape=2, bound=1.0, source="secret", shared=False)
-    yield _of(logarithms.Plan.elementwise, factors=factors, error=0.05)
-    yield _of(logarithms.Plan.sums, factors=factors, error=0.05, weights=1.0)
+    yield _of(logarithms.LogarithmPlan.elementwise, factors=factors, error=0.05)
+    yield _of(logarithms.LogarithmPlan.sums, factors=factors, error=0.05, weights=1.0)
     yield _of(
-        logarithms.Plan.polynomial, factors=factors, exponents=[[[1, 1]], [[1, 1]]],
+        logarithms.LogarithmPlan.polynomial, factors=factors, exponents=[[[1, 1]], [[1, 1]]],
         coefficients=[1.0],
         error=0.05,
     )  # fmt: skip
-    yield _of(logarithms.Plan.from_bytes, data=agreed.to_bytes())
+    yield _of(logarithms.LogarithmPlan.from_bytes, data=agreed.to_bytes())
     yield _of(agreed.sizes, samples=1)
     yield _several(agreed.errors_of, a=[0.5, 0.5], b=[0.5, 0.5])
     yield _of(logarithms.Evaluator, plan=agreed, shared=(), clear={1: [0.5, 0.5]})
@@ -569,28 +581,41 @@ def _products() -> Iterator[Call]:
         plan=agreed,
         answer=evaluator.evaluate([up]),
     )
-    public_plan = logarithms.Plan.elementwise([logarithms.Factor(2, source="public")], error=0.05)
+    public_plan = logarithms.LogarithmPlan.elementwise(
+        [logarithms.Factor(2, source="public")], error=0.05
+    )
     _, public = hesc.keygen(public_plan.params, products=False)
     yield _of(logarithms.encrypt, plan=public_plan, factor=0, keys=public, values=[0.5, 0.5])
 
-    plan = ring_products.Plan.of_model([[0.5, 0.25]], low=0, high=1, error=0.01)
+    plan = ring_products.RingProductPlan.of_model([[0.5, 0.25]], low=0, high=1, error=0.01)
     owner, _ = hesc.keygen(plan.params, products=False)
     model = ring_products.Model(plan, [[0.5, 0.25]])
     query = products_secret.encrypt_features(owner, plan, [[0.5, 0.5]])
     bounds: dict[str, Any] = {"weights_l1": 1.0, "weights_l2": 1.0, "offset": 0.0, "centres": 0.0}
     ranges: dict[str, Any] = {"low": 0, "high": 1}
     yield _of(ring_products.Bounds.of_model, weights=[[0.5]], intercepts=0.0, **ranges)
-    yield _of(ring_products.Plan.of_model, weights=[[0.5]], intercepts=0.0, error=0.01, **ranges)
     yield _of(
-        ring_products.Plan.hiding, shape=(1, 1), error=0.01, answers=10, statistical_bits=40,
-        **bounds, **ranges,
+        ring_products.RingProductPlan.of_model,
+        weights=[[0.5]],
+        intercepts=0.0,
+        error=0.01,
+        **ranges,
+    )
+    yield _of(
+        ring_products.RingProductPlan.hiding, shape=(1, 1), error=0.01, answers=10,
+        statistical_bits=40, **bounds, **ranges,
     )  # fmt: skip
     yield _of(
-        ring_products.Plan.encrypted, shape=(1, 1), error=0.01, under="secret", **bounds, **ranges
+        ring_products.RingProductPlan.encrypted,
+        shape=(1, 1),
+        error=0.01,
+        under="secret",
+        **bounds,
+        **ranges,
     )
     yield _of(plan.errors_of, weights=[[0.5, 0.25]], samples=[[0.5, 0.5]])
     yield _of(plan.sizes, samples=1)
-    yield _of(ring_products.Plan.from_bytes, data=plan.to_bytes())
+    yield _of(ring_products.RingProductPlan.from_bytes, data=plan.to_bytes())
     yield _of(ring_products.Model, plan=plan, weights=[[0.5, 0.25]], intercepts=0.0, keys=None)
     yield _of(model.evaluate, query=query)
     yield _of(products_secret.encrypt_features, secret=owner, plan=plan, samples=[[0.5, 0.5]])
@@ -601,7 +626,7 @@ def _products() -> Iterator[Call]:
         answer=model.evaluate(query),
     )
     hidden = {
-        under: ring_products.Plan.encrypted(
+        under: ring_products.RingProductPlan.encrypted(
             (1, 2), error=0.01, weights_l1=1, weights_l2=1, offset=1, under=under, low=0, high=1
         )
         for under in ("secret", "public")

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from hesc.models.fidelity import Fidelity
     from hesc.models.transforms import Transform
     from hesc.protocols.copies import Copy
-    from hesc.ring_products.plans import Plan, Sizes
+    from hesc.ring_products import RingProductPlan
+    from hesc.ring_products.plans import Sizes
 
 
 TIES: Final = "; where scores tie, or nearly, their errors choose"
@@ -59,7 +60,7 @@ class Disclosing(ABC):
 
 
 def table(
-    ring: Plan,
+    ring: RingProductPlan,
     sizes: dict[int, Sizes],
     *,
     steps: Sequence[Transform],
@@ -144,7 +145,7 @@ def secure(assurance: str) -> str:
     return f"128-bit security by {assurance}" if assurance == "guidelines2024" else assurance
 
 
-def _roles(ring: Plan, sees: str) -> dict[str, str]:
+def _roles(ring: RingProductPlan, sees: str) -> dict[str, str]:
     if ring.encrypted_under is None:
         return {
             "setting": "client_server: the server holds the weights, the client samples and key",
@@ -170,7 +171,7 @@ def _roles(ring: Plan, sees: str) -> dict[str, str]:
     }
 
 
-def _weights(ring: Plan) -> str:
+def _weights(ring: RingProductPlan) -> str:
     if ring.encrypted_under == "secret":
         return "the client's own, encrypted: the server learns their number and the bounds"
     if ring.encrypted_under == "public":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hesc import logarithms
-from hesc.logarithms import Factor, Plan
+from hesc.logarithms import Factor, LogarithmPlan
 from hesc.logarithms.secret import decrypt_logarithms
 from hesc.planner import probes
 from hesc.planner.candidates.factors import FACTORS
@@ -42,7 +42,7 @@ class Logarithms(ForProducts):
     def products(self, task: Task, problem: Products) -> Estimate | Infeasible:
         """See `ForProducts`."""
         factors = [Factor(source="public") for _ in range(problem.factors)]
-        plan = Plan.elementwise(factors, error=task.max_error)
+        plan = LogarithmPlan.elementwise(factors, error=task.max_error)
         parts = parts_of(task.samples, plan.most_samples)
         sizes = [plan.sizes(count) for count in parts]
         ciphertexts = sum(-(-count // plan.capacity) for count in parts)
@@ -70,7 +70,7 @@ class Logarithms(ForProducts):
 
 
 class _Parties:
-    def __init__(self, plan: Plan, factors: int) -> None:
+    def __init__(self, plan: LogarithmPlan, factors: int) -> None:
         self._plan, self._factors = plan, factors
         self._secret, self._keys = keygen(plan.params, products=False)
         self._server = logarithms.Evaluator(plan)

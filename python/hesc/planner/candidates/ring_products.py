@@ -14,7 +14,7 @@ from hesc.planner.candidates.sets import set_of
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted, parts_of
-from hesc.ring_products import Bounds, EncryptedModel, Model, Plan
+from hesc.ring_products import Bounds, EncryptedModel, Model, RingProductPlan
 from hesc.ring_products.secret import decrypt_scores, encrypt_features, encrypt_model
 from hesc.secret import keygen
 
@@ -90,16 +90,16 @@ class RingProducts(ForScores):
         )
 
 
-def plan_of(problem: Scores, error: float, under: str | None) -> Plan:
+def plan_of(problem: Scores, error: float, under: str | None) -> RingProductPlan:
     """The plan, of weights that are open to the key owner or encrypted; as `hesc.ml` makes it."""
     if under is None:
-        return Plan.of_model(
+        return RingProductPlan.of_model(
             problem.weights, problem.intercepts, low=problem.low, high=problem.high, error=error
         )
     bounds = Bounds.of_model(
         problem.weights, problem.intercepts, low=problem.low, high=problem.high
     )
-    return Plan.encrypted(
+    return RingProductPlan.encrypted(
         problem.weights.shape,
         low=problem.low,
         high=problem.high,
@@ -110,7 +110,7 @@ def plan_of(problem: Scores, error: float, under: str | None) -> Plan:
 
 
 class _Parties:
-    def __init__(self, plan: Plan, problem: Scores, under: str | None) -> None:
+    def __init__(self, plan: RingProductPlan, problem: Scores, under: str | None) -> None:
         self._plan, self._problem = plan, problem
         self._secret, keys = keygen(plan.params, products=False)
         numbers = problem.weights, problem.intercepts

@@ -15,7 +15,7 @@ from hesc.protocols import labels, wire
 from hesc.protocols.disclosure import Disclosure, table
 from hesc.protocols.message import message_size
 from hesc.protocols.plan import ModelPlan
-from hesc.ring_products.plans import Plan as RingPlan
+from hesc.ring_products import RingProductPlan
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ class LinearPlan(ModelPlan, Concluding):
     """Names of the features, or none."""
     steps: list[Transform] = field(metadata=wire.STEPS)
     """What the client does with features before it encrypts them."""
-    ring: RingPlan = field(metadata=wire.encoded(RingPlan.to_bytes, RingPlan.from_bytes))
+    ring: RingProductPlan = field(
+        metadata=wire.encoded(RingProductPlan.to_bytes, RingProductPlan.from_bytes)
+    )
     """Sizes and scales."""
     classes: NDArray[Any] | None = field(metadata=wire.SCORED_CLASSES)
     """A classifier's classes; None of regressors."""

@@ -28,7 +28,7 @@ PRESETS: Final = ("bgv_21845_circuits", "bgv_21845_deep", "bgv_65535")
 _KEY: Final = Kind(128)
 
 
-class Plan:
+class Decipherer:
     """What turns messages into encrypted integers; `plan` makes one."""
 
     def __init__(
@@ -40,12 +40,15 @@ class Plan:
         self._native = native
 
     def __reduce__(self) -> Never:
-        raise TypeError("a Plan is not pickled or copied; make it again from what it was made from")
+        raise TypeError(
+            "a Decipherer is not pickled or copied; make it again from what it was made from"
+        )
 
     def __repr__(self) -> str:
         return (
-            f"<hesc.integers.transciphering.Plan: {self.params.name}, {self.shape.slots} streams "
-            f"of {self.shape.blocks} {self.kind}, depth {self.depth}, {self.seconds:.3g} s a run>"
+            f"<hesc.integers.transciphering.Decipherer: {self.params.name}, {self.shape.slots} "
+            f"streams of {self.shape.blocks} {self.kind}, depth {self.depth}, "
+            f"{self.seconds:.3g} s a run>"
         )
 
     @property
@@ -137,7 +140,7 @@ def plan(
     bits: int = 125,
     spare: int = 0,
     params: VectorParams | None = None,
-) -> Plan:
+) -> Decipherer:
     """Chooses parameters for numbers that travel under the cipher.
 
     Args:
@@ -175,7 +178,7 @@ def plan(
         except (CircuitError, NoiseBudgetError) as error:
             reasons.append(f"{chosen.name}: {str(error).split(':', maxsplit=1)[0]}")
             continue
-        return Plan(kind, blocks, chosen, native)
+        return Decipherer(kind, blocks, chosen, native)
     more = f", with {spare} more for the numbers" if spare else ""
     raise CircuitError(
         f"no set has room for {blocks * kind.width} bits of keystream{more}: {'; '.join(reasons)}. "
