@@ -42,7 +42,7 @@ LEFT_OUT: Final = {
     "hesc.streams.polynomials.plan.Plan.for_sum", "hesc.streams.polynomials.plan.Plan.sums",
     "hesc.streams.polynomials.plan.Plan.sum",
     "hesc.secret.keys.SecretKey.write", "hesc.integers.bootstrapped.BootstrappedIntegers",
-    "hesc.integers.bootstrapped.IntegerAnswer", "hesc.integers.candidates.Considered",
+    "hesc.integers.bootstrapped.IntegerAnswer",
     "hesc.integers.arrays.EncryptedIntegers", "hesc.integers.expressions.Integers",
     "hesc.integers.layouts.PackedIntegers", "hesc.integers.layouts.SlotwiseArray",
     "hesc.integers.plans.Plan", "hesc.integers.slotwise.SlotwiseIntegers",

@@ -18,11 +18,11 @@ from hesc.protocols.linear.backend import LinearBackend
 from hesc.protocols.neighbours.backend import NeighboursBackend
 
 if TYPE_CHECKING:
-    from hesc.planner import Decision
+    from hesc.planner import TaskDecision
     from hesc.protocols.backend import Backend
 
 
-def candidates(backend: Backend, *, samples: int, objective: str, bandwidth: float) -> Decision:
+def candidates(backend: Backend, *, samples: int, objective: str, bandwidth: float) -> TaskDecision:
     """The table of ways to compute the same; see `Serving.candidates`.
 
     Raises:

@@ -320,6 +320,33 @@ class Task:
                 "and distances have one owner of samples"
             )
 
+    @property
+    def title(self) -> str:
+        """Problem, samples, setting and disclosure."""
+        return (
+            f"{self.problem.name} of {self.samples} samples, {self.setting} "
+            f"({SETTINGS[self.setting]}), disclosing {self.disclose}"
+        )
+
+    @property
+    def error_name(self) -> str:
+        """What tables have in their column of errors."""
+        return "agreement" if isinstance(self.problem, Classes) else "error"
+
+    def shown(self, error: float) -> str:
+        """An error for a table, rounded against the way: of classes the share that stays."""
+        if isinstance(self.problem, Classes):
+            return f"{math.floor(1e4 * (1 - error)) / 100:.2f} %"
+        return _rounded_up(error)
+
+
+def _rounded_up(error: float) -> str:
+    """Two digits that are no less."""
+    if not 0 < error < math.inf:
+        return f"{error:.2g}"
+    unit = 10.0 ** (math.floor(math.log10(error)) - 1)
+    return f"{math.ceil(error / unit * (1 - 1e-12)) * unit:.2g}"
+
 
 def _is_number(value: object) -> bool:
     """Whether it is a real number that floats can be as large as."""

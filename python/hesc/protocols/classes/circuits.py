@@ -161,7 +161,7 @@ def _cheapest(
             found.append(plan)
     if not found:
         raise reason or CircuitError("no circuit was tried")
-    return min(found, key=lambda plan: plan.chosen.seconds)
+    return min(found, key=lambda plan: plan.seconds)
 
 
 def _gates(model: Scores, bits: int) -> int:
