@@ -103,7 +103,7 @@ class Request:
         return f"{error:g}"
 
     def circuit(self, style: Style) -> Circuit:
-        """One way to compute it."""
+        """A circuit for it, in a style."""
         return circuit_of(self.roots, [*self.leaves, *self.publics], style)
 
     @cached_property
@@ -196,7 +196,7 @@ class Engine(Candidate[Request]):
                     found.append(self.on(params, task))
                 except (CircuitError, NoiseBudgetError, ParameterError) as error:
                     reasons.append(f"{params.name}: {str(error).split(':', maxsplit=1)[0]}")
-            # A larger ring offers room that is not needed, and a longer way for each number.
+            # A larger ring offers room that is not needed, and takes longer for each number.
             if found:
                 return min(found, key=partial(_cost, task))
         return Infeasible(self.name, "; ".join(reasons))

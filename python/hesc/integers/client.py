@@ -49,11 +49,11 @@ class IntegerParties:
 
     def answer(self, up: list[bytes]) -> list[bytes]:
         """The results."""
-        of, asked, server = self._computation, self._request, self._keys.server
+        of, request, server = self._computation, self._request, self._keys.server
         numbers: list[Any] = [read(of.params, data, layout=of.upload) for data in up]
         if server is None:
             numbers = [each.with_keys(self._keys.public) for each in numbers]
-        given = Given(asked.roots, asked.leaves, numbers, asked.publics)
+        given = Given(request.roots, request.leaves, numbers, request.publics)
         results: Any = of.run(given, server, False)
         return [(x if server is None else x.answer(server)).to_bytes() for x in results]
 

@@ -22,24 +22,14 @@ if TYPE_CHECKING:
     from hesc.planner.tasks import OBJECTIVES, Classes, Distances, Products, Scores, Task
     from hesc.planner.timing import measure
 
-_HOMES: Final = {
-    "Calibration": "calibration",
-    "TaskDecision": "deciding",
-    "decide": "deciding",
-    "Decision": "decision",
-    "Estimate": "estimates",
-    "Infeasible": "estimates",
-    "Measured": "estimates",
-    "DISCLOSURES": "roles",
-    "SETTINGS": "roles",
-    "Sees": "roles",
-    "OBJECTIVES": "tasks",
-    "Classes": "tasks",
-    "Distances": "tasks",
-    "Products": "tasks",
-    "Scores": "tasks",
-    "Task": "tasks",
-    "measure": "timing",
+_MODULES: Final = {
+    "calibration": ("Calibration",),
+    "deciding": ("TaskDecision", "decide"),
+    "decision": ("Decision",),
+    "estimates": ("Estimate", "Infeasible", "Measured"),
+    "roles": ("DISCLOSURES", "SETTINGS", "Sees"),
+    "tasks": ("OBJECTIVES", "Classes", "Distances", "Products", "Scores", "Task"),
+    "timing": ("measure",),
 }
 
 __all__ = [
@@ -64,8 +54,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name in _HOMES:
-        return getattr(import_module(f"hesc.planner.{_HOMES[name]}"), name)
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"hesc.planner.{module}"), name)
     raise AttributeError(f"module 'hesc.planner' has no attribute {name!r}")
 
 

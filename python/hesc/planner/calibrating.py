@@ -35,9 +35,9 @@ def probes() -> list[tuple[Estimate, NDArray[Any]]]:
     rng = np.random.default_rng(1)
     found: list[tuple[Estimate, NDArray[Any]]] = []
     for candidate in (each for name in TABLES for each in import_module(name).CANDIDATES):
-        asked = list(candidate.probes(rng))
+        requests = list(candidate.probes(rng))
         for one in candidate.timed_as():
-            estimates = ((one.consider(task), x) for task, x in asked)
+            estimates = ((one.consider(request), x) for request, x in requests)
             found += [(estimate, x) for estimate, x in estimates if isinstance(estimate, Estimate)]
     # What slows the processor for a second is then no one way's.
     return [found[at] for at in rng.permutation(len(found))]

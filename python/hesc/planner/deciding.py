@@ -70,7 +70,7 @@ def decide(
     """Compares all ways to compute a task.
 
     Args:
-        task: what is wished.
+        task: what is to be computed.
         calibration: times of kernels; None takes those of this processor that `hesc calibrate` has
             stored, or else the shipped ones of another.
         candidates: which ways to compare; None takes all, `hesc.protocols.candidates`.
