@@ -19,10 +19,10 @@ from hesc import cli
 from hesc.ml import PrivateClassifier, PrivateRegressor
 from hesc.models import extraction
 from hesc.planner import Calibration, Scores, Task, decide
-from hesc.planner.candidates import CANDIDATES
-from hesc.planner.candidates.clear import Clear
 from hesc.planner.estimates import Estimate
 from hesc.planner.work import Count, counted
+from hesc.protocols.candidates import CANDIDATES
+from hesc.protocols.candidates.clear import Clear
 from hesc.protocols.registry import PROTOCOLS
 from hesc_papers.report import Report
 

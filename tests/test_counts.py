@@ -71,7 +71,7 @@ HARMLESS = {
     "protocols/message.py MessageWriter _messages": "what one file says of itself",
     "models/onnx/values.py Budget _left": "memory of one reader, which a fork has twice",
     "_support/new_files.py _Made _complete": "whether files of one call have their names",
-    "planner/candidates/encrypted_columns.py _Parties _held": "memory that was measured",
+    "protocols/candidates/encrypted_columns.py _Parties _held": "memory that was measured",
     "_support/progress.py Bar done": "what a bar shows",
     "_support/stages.py Stopwatch milliseconds": "what was measured",
 }

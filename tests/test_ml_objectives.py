@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 import pytest
+from hesc.planner.candidates import CANDIDATES
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -33,7 +34,6 @@ from hesc.ml import (
     Streams,
 )
 from hesc.planner import OBJECTIVES, decide
-from hesc.planner.candidates import CANDIDATES
 from hesc.planner.decision import cost, objective
 from hesc.protocols import registry
 from hesc.streams.iris import load_network
@@ -42,8 +42,8 @@ from tests.toy_protocol.options import Whole
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hesc.planner.served import Choice
     from hesc.protocols.backend import Table
+    from hesc.protocols.candidates.served import Choice
 
 X, Y = load_iris(return_X_y=True)
 

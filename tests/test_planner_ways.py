@@ -17,13 +17,14 @@ from hesc._support import shares
 from hesc.integers import BootstrappedIntegers, Kind
 from hesc.params import Params, sizes
 from hesc.planner import Calibration, Classes, Distances, Products, Scores, Task, decide
-from hesc.planner.candidates import CANDIDATES
-from hesc.planner.candidates import decisions as deciding
-from hesc.planner.candidates.encrypted_columns import EncryptedColumns
-from hesc.planner.candidates.ring_products import RingProducts
-from hesc.planner.candidates.stream_sums import StreamSums
-from hesc.planner.candidates.whole_columns import WholeColumns
-from hesc.planner.estimates import Estimate, measure, timed
+from hesc.planner.estimates import Estimate
+from hesc.planner.timing import measure, timed
+from hesc.protocols.candidates import CANDIDATES
+from hesc.protocols.candidates import decisions as deciding
+from hesc.protocols.candidates.encrypted_columns import EncryptedColumns
+from hesc.protocols.candidates.ring_products import RingProducts
+from hesc.protocols.candidates.stream_sums import StreamSums
+from hesc.protocols.candidates.whole_columns import WholeColumns
 from hesc.protocols.classes.models import classify
 from hesc.protocols.classes.quantisation import MODELS, quantised
 from hesc.secret import keygen

@@ -45,7 +45,7 @@ LEFT_OUT: Final = {
     "hesc.streams.polynomials.plan.PolynomialPlan.sums",
     "hesc.streams.polynomials.plan.PolynomialPlan.sum",
     "hesc.secret.keys.SecretKey.write", "hesc.integers.bootstrapped.BootstrappedIntegers",
-    "hesc.integers.bootstrapped.IntegerAnswer", "hesc.integers.candidates.Considered",
+    "hesc.integers.bootstrapped.IntegerAnswer",
     "hesc.integers.arrays.EncryptedIntegers", "hesc.integers.expressions.Integers",
     "hesc.integers.layouts.PackedIntegers", "hesc.integers.layouts.SlotwiseArray",
     "hesc.integers.plans.Plan", "hesc.integers.slotwise.SlotwiseIntegers",

@@ -24,7 +24,7 @@ from hesc.streams.networks import SquareNetwork
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.planner.served import Choice
+    from hesc.protocols.candidates.served import Choice
 
 _DIGITS: Final = 18
 ROWS: Final = 4096

@@ -9,20 +9,20 @@ import numpy as np
 
 from hesc._native import HescError
 from hesc._support.inputs import one_name, whole
-from hesc.models.problem import Predictions
 from hesc.models.samples import on_copies
 from hesc.planner import OBJECTIVES, Task, decide
-from hesc.planner.served import Servable, choose, question_of
+from hesc.planner.problems import Predictions
 from hesc.protocols.backend import backend_for
+from hesc.protocols.candidates.served import Servable, choose, question_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from hesc.planner import Decision
-    from hesc.planner.served import Choice
+    from hesc.planner import TaskDecision
     from hesc.protocols.backend import Backend, PlanRequest, Table
+    from hesc.protocols.candidates.served import Choice
 
     Array = NDArray[np.float64]
 
@@ -30,7 +30,7 @@ _MOST: Final = 1 << 16
 """Samples that go together."""
 
 
-def candidates(backend: Backend, *, samples: int, objective: str, bandwidth: float) -> Decision:
+def candidates(backend: Backend, *, samples: int, objective: str, bandwidth: float) -> TaskDecision:
     """The table of ways to compute the same; see `Serving.candidates`.
 
     Raises:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.planner import Decision
+    from hesc.planner import TaskDecision
     from hesc.protocols.backend import Backend, Table
     from hesc.protocols.runs import Run
 
@@ -251,7 +251,7 @@ class Serving(Deployable):
     @usual_floats
     def candidates(
         self, samples: int = 1, *, objective: str = "latency", bandwidth: float = 1e7
-    ) -> Decision:
+    ) -> TaskDecision:
         """The table of candidates: time, bytes, error and disclosure of every way, and why not.
 
         Print it; `measure(x)` of what it returns runs all of them, on features as they are

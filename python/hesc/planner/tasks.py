@@ -10,7 +10,7 @@ import numpy as np
 
 from hesc._native import ParameterError
 from hesc._support.inputs import one_name, whole
-from hesc.models.problem import Classes, Distances, Predictions, Problem, Products, Scores
+from hesc.planner.problems import Classes, Distances, Predictions, Problem, Products, Scores
 from hesc.planner.roles import DISCLOSURES, SETTINGS
 
 __all__ = ["OBJECTIVES", "Classes", "Distances", "Problem", "Products", "Scores", "Task"]
@@ -97,6 +97,33 @@ class Task:
                 "products are for setting='many_parties', and it is for products: scores, classes "
                 "and distances have one owner of samples"
             )
+
+    @property
+    def title(self) -> str:
+        """Problem, samples, setting and disclosure."""
+        return (
+            f"{self.problem.name} of {self.samples} samples, {self.setting} "
+            f"({SETTINGS[self.setting]}), disclosing {self.disclose}"
+        )
+
+    @property
+    def error_name(self) -> str:
+        """What tables have in their column of errors."""
+        return "agreement" if self.problem.shares else "error"
+
+    def shown(self, error: float) -> str:
+        """An error for a table, rounded against the way: of classes the share that stays."""
+        if self.problem.shares:
+            return f"{math.floor(1e4 * (1 - error)) / 100:.2f} %"
+        return _rounded_up(error)
+
+
+def _rounded_up(error: float) -> str:
+    """Two digits that are no less."""
+    if not 0 < error < math.inf:
+        return f"{error:.2g}"
+    unit = 10.0 ** (math.floor(math.log10(error)) - 1)
+    return f"{math.ceil(error / unit * (1 - 1e-12)) * unit:.2g}"
 
 
 def _is_number(value: object) -> bool:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hesc.models.problem import Problem
+    from hesc.planner.problems import Problem
     from hesc.protocols.measuring import Measured
     from hesc.protocols.runs import Progress, Run
 

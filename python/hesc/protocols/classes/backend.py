@@ -12,8 +12,8 @@ from hesc._support import shares
 from hesc.models import extraction, transforms
 from hesc.models.extraction import Linear
 from hesc.models.known import Known
-from hesc.models.problem import Classes
 from hesc.models.samples import on_copies, spread_out
+from hesc.planner.problems import Classes
 from hesc.protocols.backend import Alternative, Backend, PlanRequest, Roles
 from hesc.protocols.classes import planning
 from hesc.protocols.classes.models import classify
@@ -24,8 +24,8 @@ from hesc.protocols.runs import Run
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.models.problem import Problem
     from hesc.models.trees import TreeEnsemble
+    from hesc.planner.problems import Problem
     from hesc.protocols.classes.models import Scores
     from hesc.protocols.classes.plan import ClassPlan
     from hesc.protocols.runs import Progress

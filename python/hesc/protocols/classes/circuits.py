@@ -156,7 +156,7 @@ def _cheapest(
             found.append(plan)
     if not found:
         raise reason or CircuitError("no circuit was tried")
-    return min(found, key=lambda plan: plan.chosen.seconds)
+    return min(found, key=lambda plan: plan.seconds)
 
 
 def _gates(model: Scores, bits: int) -> int:
@@ -178,7 +178,7 @@ def bytes_of(circuit: integers.Plan, words: Words, rows: int, classes: int) -> t
     """Bytes of the words of so many samples, and of the places of their classes."""
     params: Any = circuit.params
     answer = index_kind(classes)
-    if circuit.chosen.engine == "bootstrapped":
+    if circuit.engine == "bootstrapped":
         up = sum(sizes.bits(params, rows, kind.width) for kind in words.kinds)
         return up, sizes.bit_answer(params, rows, answer.width)
     up = sum(
@@ -190,7 +190,7 @@ def bytes_of(circuit: integers.Plan, words: Words, rows: int, classes: int) -> t
 def key_bytes(circuit: integers.Plan) -> int:
     """Bytes of the public keys that a server is given."""
     params: Any = circuit.params
-    if circuit.chosen.engine == "bootstrapped":
+    if circuit.engine == "bootstrapped":
         return sizes.bootstrapping_keys(params)
     # A key for each power of Frobenius unpacks.
     moves = (params.slot_degree or 1) - 1 if circuit.upload == "packed" else 0

@@ -94,8 +94,7 @@ def make(
     )
     words = Words(features.shape[1], found.bits)
     engine, circuit = _chosen(found.model, words, options.engine, batch)
-    row = circuit.chosen
-    rows = _rows(engine, batch, row.slots)
+    rows = _rows(engine, batch, circuit.chosen.slots)
     up, down = _costs(circuit, words, rows, len(classes))
     plan = ClassPlan(
         inputs=x.shape[1],
@@ -105,11 +104,11 @@ def make(
         ranges=(low, high),
         bits=found.bits,
         engine=engine,
-        preset=row.params,
+        preset=circuit.params.name,
         rows=rows,
         costs={"keys": key_bytes(circuit), "up": up, "down": down},
         counted=_counted(found, held),
-        seconds=row.latency * (rows if engine == "bootstrapped" else 1),
+        seconds=circuit.latency * (rows if engine == "bootstrapped" else 1),
     )
     return plan, found.model
 
@@ -145,10 +144,10 @@ def _chosen(
         except CircuitError as error:
             reason = reason or error
             continue
-        row = circuit.chosen
-        queries = -(-batch // _rows(name, batch, row.slots))
-        costs = _costs(circuit, words, _rows(name, batch, row.slots), len(model.offsets))
-        found.append((row.seconds + queries * sum(costs) / _BANDWIDTH, name, circuit))
+        rows = _rows(name, batch, circuit.chosen.slots)
+        queries = -(-batch // rows)
+        costs = _costs(circuit, words, rows, len(model.offsets))
+        found.append((circuit.seconds + queries * sum(costs) / _BANDWIDTH, name, circuit))
     if not found:
         raise reason or CircuitError("no engine was tried")
     return min(found, key=lambda each: each[0])[1:]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from hesc._native import ParameterError
 from hesc.models import extraction, scorecards, transforms
 from hesc.models.known import Known
-from hesc.models.problem import Scores
+from hesc.planner.problems import Scores
 from hesc.protocols.backend import Alternative, Backend, PlanRequest, Roles, check_concluded
 from hesc.protocols.ledger import Count
 from hesc.protocols.linear import planning
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from hesc.models.extraction import Linear
     from hesc.models.fidelity import Fidelity
-    from hesc.models.problem import Problem
+    from hesc.planner.problems import Problem
     from hesc.protocols.measuring import Measured
     from hesc.protocols.runs import Progress, Run
 

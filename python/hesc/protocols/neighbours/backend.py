@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from hesc.models import neighbours as extraction
-from hesc.models.problem import Distances
+from hesc.planner.problems import Distances
 from hesc.protocols.backend import Alternative, Backend, PlanRequest, Roles
 from hesc.protocols.neighbours import planning
 from hesc.protocols.neighbours.runs import NeighboursSession, simulate
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.neighbours import Records
-    from hesc.models.problem import Problem
+    from hesc.planner.problems import Problem
     from hesc.protocols.neighbours.plan import NeighboursPlan
     from hesc.protocols.runs import Progress
 

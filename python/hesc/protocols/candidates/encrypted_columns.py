@@ -11,11 +11,11 @@ from hesc._native import NoiseBudgetError
 from hesc.params import sizes
 from hesc.params.parameter_set import Params
 from hesc.planner import probes
-from hesc.planner.candidates.columns import scales_of
-from hesc.planner.candidates.problems import ForScores
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
+from hesc.protocols.candidates.columns import scales_of
+from hesc.protocols.candidates.problems import ForScores
 from hesc.ring_products.plans import power_above
 from hesc.secret import keygen
 from hesc.vectors.blanks import blank

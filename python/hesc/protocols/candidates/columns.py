@@ -14,10 +14,10 @@ import numpy as np
 from hesc.params import sizes
 from hesc.params.parameter_set import Params
 from hesc.planner import probes
-from hesc.planner.candidates.problems import ForScores
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
+from hesc.protocols.candidates.problems import ForScores
 from hesc.secret import keygen
 from hesc.vectors.blanks import blank
 from hesc.vectors.vectors import EncryptedVector

@@ -11,12 +11,12 @@ from hesc import logarithms
 from hesc.logarithms import Factor, LogarithmPlan
 from hesc.logarithms.secret import decrypt_logarithms
 from hesc.planner import probes
-from hesc.planner.candidates.factors import FACTORS
-from hesc.planner.candidates.problems import ForProducts
-from hesc.planner.candidates.sets import set_of
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted, parts_of
+from hesc.protocols.candidates.factors import FACTORS
+from hesc.protocols.candidates.problems import ForProducts
+from hesc.protocols.candidates.sets import set_of
 from hesc.secret import keygen
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc.planner.candidates.columns import Columns, Numbers
 from hesc.planner.estimates import ROUNDING
+from hesc.protocols.candidates.columns import Columns, Numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,9 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from hesc._support import shares
-from hesc.planner.candidates.candidate import Candidate
+from hesc.planner.candidate import Candidate
 from hesc.planner.estimates import Estimate, Infeasible
-from hesc.planner.tasks import Classes, Distances, Products, Scores
+from hesc.planner.tasks import Classes, Distances, Products, Scores, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,13 +19,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.planner.estimates import Parties
-    from hesc.planner.tasks import Task
 
 _ERRORS: Final = 10.0
 """Errors of a score that a class is to be ahead by: seven deviations of a difference of two."""
 
 
-class ForScores(Candidate):
+class ForScores(Candidate[Task]):
     """Ways for linear scores, and for classes where the client may see the scores."""
 
     def consider(self, task: Task) -> Estimate | Infeasible:
@@ -73,7 +72,7 @@ class ForScores(Candidate):
         )
 
 
-class ForProducts(Candidate):
+class ForProducts(Candidate[Task]):
     """Ways for products of encrypted factors."""
 
     def consider(self, task: Task) -> Estimate | Infeasible:
@@ -91,7 +90,7 @@ class ForProducts(Candidate):
         """What it takes for products."""
 
 
-class ForDistances(Candidate):
+class ForDistances(Candidate[Task]):
     """Ways for distances of binary codes."""
 
     def consider(self, task: Task) -> Estimate | Infeasible:

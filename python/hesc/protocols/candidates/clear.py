@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc.models.problem import Predictions
 from hesc.planner import probes
-from hesc.planner.candidates.candidate import Candidate
+from hesc.planner.candidate import Candidate
 from hesc.planner.estimates import ROUNDING, Estimate, Infeasible
+from hesc.planner.problems import Predictions
 from hesc.planner.roles import Sees
-from hesc.planner.tasks import Distances, Products, Scores
+from hesc.planner.tasks import Distances, Products, Scores, Task
 from hesc.planner.work import Count, counted
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.planner.probes import Probe
-    from hesc.planner.tasks import Problem, Task
+    from hesc.planner.tasks import Problem
 
 _PROBES: Final = (
     (4, 1, 1),
@@ -34,7 +34,7 @@ _PROBES: Final = (
 """Features, outputs and samples that it is timed on."""
 
 
-class Clear(Candidate):
+class Clear(Candidate[Task]):
     """The model goes to the client, once; samples go nowhere."""
 
     name = "clear"

@@ -18,10 +18,10 @@ from hesc.codes.secret import (
 )
 from hesc.params import Params, sizes
 from hesc.planner import probes
-from hesc.planner.candidates.problems import ForDistances
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted, parts_of
+from hesc.protocols.candidates.problems import ForDistances
 from hesc.secret import keygen
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ import numpy as np
 from hesc.params import sizes
 from hesc.params.parameter_set import Params
 from hesc.planner import probes
-from hesc.planner.candidates.problems import ForProducts
 from hesc.planner.estimates import Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import CACHE, Count, counted
+from hesc.protocols.candidates.problems import ForProducts
 from hesc.secret import Decryptor, SecretEncryptor, keygen
 from hesc.streams.arrays import Answer, EncryptedArray
 from hesc.streams.encryptor import Encryptor

@@ -15,11 +15,11 @@ import numpy as np
 
 from hesc.params import Params, sizes
 from hesc.planner import probes
-from hesc.planner.candidates.problems import ForScores
 from hesc.planner.estimates import ROUNDING, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.tasks import Scores
 from hesc.planner.work import Count, counted
+from hesc.protocols.candidates.problems import ForScores
 from hesc.ring_products.plans import power_above
 from hesc.secret import Decryptor, SecretEncryptor, keygen
 from hesc.streams.arrays import Answer, EncryptedArray, SeededArray, expanded

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from hesc._native import CircuitError, ParameterError
 from hesc._support.progress import Bar
 from hesc.integers import bootstrapped
+from hesc.integers.along import AlongSlots
 from hesc.integers.arrays import EncryptedIntegers
 from hesc.integers.bits import bits_of
+from hesc.integers.bootstrapped import BootstrappedIntegers
 from hesc.integers.layouts import PACKED, SLICED, PackedIntegers, packed
 from hesc.vectors.evaluation import keys_of, relin_of
 
@@ -22,28 +25,42 @@ if TYPE_CHECKING:
     from hesc import _native
     from hesc.gates.circuit import Circuit
     from hesc.gates.encrypted import Evaluator
-    from hesc.integers.along import OnSlotwise
+    from hesc.integers.circuits import Given
     from hesc.integers.expressions import Integers, PublicIntegers
     from hesc.params.streams import StreamParams
     from hesc.params.vectors import VectorParams
 
 
-class Given(NamedTuple):
-    """What is computed: expressions, what stands in them for inputs, and these."""
+@dataclass(frozen=True, eq=False)
+class OnSlots:
+    """A computation on blocks of as many numbers as there are slots."""
 
-    roots: Sequence[Integers]
-    leaves: Sequence[Integers]
-    numbers: Sequence[Any]
-    publics: Sequence[PublicIntegers]
-
-
-class OnSlots(NamedTuple):
-    """A way to compute: blocks of as many numbers as there are slots."""
-
+    layout: ClassVar = SLICED
+    steps: ClassVar = "products"
     params: VectorParams
     native: _native.SlotPlan
     upload: str = SLICED
     answer: str = SLICED
+
+    @property
+    def engine(self) -> str:
+        """Which of `ENGINES` it runs on."""
+        return "binary" if self.params.plain_modulus == 2 else "prime"
+
+    @property
+    def takes(self) -> type:
+        """The class of its inputs."""
+        return PackedIntegers if self.upload == PACKED else EncryptedIntegers
+
+    @property
+    def keys(self) -> dict[str, Any]:
+        """What `hesc.keygen(params, **keys)` has to make beside the usual."""
+        return {"unpacking": True} if self.upload == PACKED else {}
+
+    @property
+    def levels(self) -> list[int]:
+        """The level before each product, and that of the results."""
+        return self.native.levels
 
     def run(
         self,
@@ -65,11 +82,28 @@ class OnSlots(NamedTuple):
         return results if self.answer == SLICED else [packed(result) for result in results]
 
 
-class OnBits(NamedTuple):
-    """Another: number by number, on bits that bootstrap."""
+@dataclass(frozen=True, eq=False)
+class OnBits:
+    """A computation number by number, on bits that bootstrap."""
 
+    engine: ClassVar = "bootstrapped"
+    steps: ClassVar = "bootstraps"
+    layout: ClassVar = SLICED
+    upload: ClassVar = SLICED
+    answer: ClassVar = SLICED
+    takes: ClassVar = BootstrappedIntegers
     params: StreamParams
     circuit: Circuit
+
+    @property
+    def keys(self) -> dict[str, Any]:
+        """Nothing beside the usual: who bootstraps has keys of a size of its own."""
+        return {}
+
+    @property
+    def levels(self) -> list[int]:
+        """None: bits that bootstrap have no levels."""
+        return []
 
     def run(
         self,
@@ -82,23 +116,7 @@ class OnBits(NamedTuple):
         return bootstrapped.run(self.circuit, roots, numbers, publics, server, progress)
 
 
-class AlongSlots(NamedTuple):
-    """A third: blocks of as many numbers as one ciphertext has, their bits along its slots."""
-
-    params: VectorParams
-    tried: OnSlotwise
-
-    def run(
-        self,
-        given: Given,
-        _server: Evaluator | None,
-        progress: bool | Callable[[int, int], object],
-    ) -> Sequence[Integers]:
-        """The results, encrypted."""
-        return self.tried.run(given.roots, given.leaves, given.numbers, progress)
-
-
-Way = OnSlots | OnBits | AlongSlots
+Computation = OnSlots | OnBits | AlongSlots
 
 
 def _run(

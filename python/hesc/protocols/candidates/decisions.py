@@ -16,21 +16,21 @@ from hesc._native import CircuitError, ParameterError
 from hesc._support import shares
 from hesc.params.vectors import VectorParams
 from hesc.planner import probes
-from hesc.planner.candidates.candidate import Candidate
-from hesc.planner.candidates.deciding import TOGETHER, Bits, Slots, words_of
+from hesc.planner.candidate import Candidate
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
-from hesc.planner.tasks import Classes
+from hesc.planner.tasks import Classes, Task
 from hesc.planner.work import Count, counted, parts_of
 from hesc.protocols.classes.circuits import Words, bytes_of, cheapest, key_bytes
-from hesc.protocols.classes.quantisation import MODELS, fewest_bits, linear
+from hesc.protocols.classes.quantisation import MODELS, fewest_bits, linear, quantised
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from hesc import integers
     from hesc.planner.probes import Probe
-    from hesc.planner.tasks import Task
     from hesc.planner.work import Work
     from hesc.protocols.classes.models import LinearScores
     from hesc.protocols.classes.quantisation import Quantised
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 _MOST: Final = 1 << 12
 """Additions of encrypted bits, at most: circuits of more take minutes to be planned."""
 
+_TOGETHER: Final = 64
+"""Samples of a query whose bits bootstrap: each takes memory."""
 _PROBES: Final = {
     "binary": ((8, 1), (12, 1), (5, 1000)),
     "prime": ((2, 1), (4, 100), (8, 1)),
@@ -46,7 +48,7 @@ _PROBES: Final = {
 """Features and samples of two classes that an engine is timed on: those of small sets."""
 
 
-class Decisions(Candidate):
+class Decisions(Candidate[Task]):
     """The largest of a linear model's scores, or the sign of one, by comparisons."""
 
     def __init__(self, name: str, engines: tuple[str, ...]) -> None:
@@ -61,7 +63,7 @@ class Decisions(Candidate):
             for features, samples in _PROBES[engine]:
                 yield probes.classes(features, samples, error)
 
-    def timed_as(self) -> tuple[Candidate, ...]:
+    def timed_as(self) -> tuple[Candidate[Task], ...]:
         """One engine each: to plan circuits for all of them takes longer than to run these."""
         return tuple(Decisions(self.name, (engine,)) for engine in self._engines)
 
@@ -73,7 +75,7 @@ class Decisions(Candidate):
         numbers = samples * words.inputs * (1 if slotted else words.bits)
         spread = size.up + size.down if slotted else 0
         return counted(
-            "decisions.slots" if slotted else "decisions.bits",
+            "integers.slots" if slotted else "integers.bits",
             encrypt=Count(queries * len(words.kinds), 0, numbers, size.up),
             answer=Count(queries, 0, 0, spread, counted=seconds),
             decrypt=Count(queries, 0, samples, size.down),
@@ -127,7 +129,9 @@ class Decisions(Candidate):
             error=shares.most(round((1 - found.agreement) * rows), rows, tried=found.among),
             failure=task.samples * LATTICE,
             sees=Sees("class", model_at_server=True, noise_tells="the model"),
-            prepare=partial(Slots if slotted else Bits, problem, found, circuit),
+            prepare=partial(
+                _Parties, problem, found, circuit, circuit.chosen.slots if slotted else _TOGETHER
+            ),
         )
 
 
@@ -165,7 +169,7 @@ def _circuit(
             reasons.append(error)
     if not found:
         raise reasons[0]
-    return min(found, key=lambda plan: plan.chosen.seconds)
+    return min(found, key=lambda plan: plan.seconds)
 
 
 class _Costs(NamedTuple):
@@ -179,29 +183,72 @@ class _Costs(NamedTuple):
 
 
 def _in_slots(samples: int, found: Quantised[LinearScores], circuit: integers.Plan) -> _Costs:
-    words = words_of(found)
-    row = circuit.chosen
-    queries = -(-samples // row.slots)
-    up, down = bytes_of(circuit, words, row.slots, len(found.model.offsets))
+    words = _words(found)
+    slots = circuit.chosen.slots
+    queries = -(-samples // slots)
+    up, down = bytes_of(circuit, words, slots, len(found.model.offsets))
     count, numbers = queries * len(words.kinds), samples * words.inputs
     work = counted(
-        "decisions.slots",
+        "integers.slots",
         encrypt=Count(count, 0, numbers, queries * up),
-        answer=Count(queries, 0, 0, queries * (up + down), counted=queries * row.latency),
+        answer=Count(queries, queries * circuit.chosen.steps, 0, queries * (up + down)),
         decrypt=Count(queries, 0, samples, queries * down),
     )
     return _Costs(work, queries * up, queries * down, key_bytes(circuit))
 
 
 def _on_bits(samples: int, found: Quantised[LinearScores], circuit: integers.Plan) -> _Costs:
-    words = words_of(found)
-    parts = parts_of(samples, TOGETHER)
+    words = _words(found)
+    parts = parts_of(samples, _TOGETHER)
     each = [bytes_of(circuit, words, count, len(found.model.offsets)) for count in parts]
     up, down = map(sum, zip(*each, strict=True))
     work = counted(
-        "decisions.bits",
+        "integers.bits",
         encrypt=Count(len(parts) * len(words.kinds), 0, samples * words.inputs * words.bits, up),
-        answer=Count(len(parts), samples * circuit.chosen.products, 0),
+        answer=Count(len(parts), samples * circuit.chosen.steps, 0),
         decrypt=Count(len(parts), 0, samples, down),
     )
     return _Costs(work, up, down, key_bytes(circuit))
+
+
+def _words(found: Quantised[LinearScores]) -> Words:
+    """How a sample's features lie in encrypted words."""
+    return Words(found.model.weights.shape[1], found.bits)
+
+
+class _Parties:
+    """Both sides of a decision: samples as words of quantised features up, places of classes down.
+
+    The model is at the server; so many samples at most go together.
+    """
+
+    def __init__(
+        self, problem: Classes, found: Quantised[LinearScores], circuit: integers.Plan, most: int
+    ) -> None:
+        self._ranges = problem.scores.low, problem.scores.high
+        self._bits, self._words, self._most = found.bits, _words(found), most
+        self._integers = circuit.chosen.prepare()
+        self._model = found.model.weights.nbytes + found.model.offsets.nbytes
+
+    def encrypt(self, x: NDArray[Any]) -> list[bytes]:
+        """All words of some samples, then of the next."""
+        up = []
+        for first in range(0, len(x), self._most):
+            steps = quantised(x[first : first + self._most], self._ranges, self._bits)
+            up += self._integers.encrypt(self._words.numbers(steps))
+        return up
+
+    def answer(self, up: list[bytes]) -> list[bytes]:
+        """Places of classes."""
+        count = len(self._words.kinds)
+        queries = (up[at : at + count] for at in range(0, len(up), count))
+        return [data for query in queries for data in self._integers.answer(query)]
+
+    def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
+        """Classes."""
+        found = [self._integers.decrypt([data])[0] for data in down]
+        return np.concatenate(found).astype(np.float64)
+
+    def held(self) -> int:
+        """Keys and model."""
+        return self._integers.held() + self._model
