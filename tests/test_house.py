@@ -20,7 +20,7 @@ LIMITS: Final = {
     "arrows in circles, hesc.models": 0,
     "arrows in circles, hesc.protocols": 0,
     "circles of modules": 0,
-    "plan classes in Python": 16,  # wanted: 12, those of Rust and the bindings among them
+    "plan classes in Python": 17,  # wanted: 12 with those of Rust; two say what others share
     "containers of messages": 2,
     "kinds of messages": 50,
     "names of files that stand for several": 28,  # wanted: 0
