@@ -20,7 +20,7 @@ LIMITS: Final = {
     "arrows in circles, hesc.models": 0,
     "arrows in circles, hesc.protocols": 0,
     "circles of modules": 0,
-    "plan classes in Python": 11,  # with those of Rust and the bindings 18; wanted: 12
+    "plan classes in Python": 12,  # two of these say what others share
     "containers of messages": 2,
     "kinds of messages": 50,
     "names of files that stand for several": 27,  # wanted: 0
