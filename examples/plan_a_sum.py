@@ -21,7 +21,9 @@ DEGREE = 10
 GENERATORS = ("bernoulli", "sobol", "joint")
 
 
-def measured(plan: hesc.Plan, polynomial: hesc.Polynomial, generator: str, seeds: int) -> float:
+def measured(
+    plan: hesc.PolynomialPlan, polynomial: hesc.Polynomial, generator: str, seeds: int
+) -> float:
     """RMSE of a plan."""
     x = np.linspace(-1, 1, 101)
     secret, public = hesc.keygen(hesc.Params.preset("bfv_2048_slots"), mode="simulate")

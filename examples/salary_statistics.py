@@ -68,7 +68,7 @@ def main() -> None:
     right = np.array_equal(np.stack(found), expected)
     console.print(
         f"\n{arguments.firms} firms, {arguments.jobs} jobs: sorted in {seconds:.1f} s on all cores "
-        f"(planned: {plan.chosen.seconds:.1f} s on one); {len(uploads[0]) / 1e6:.1f} MB up from "
+        f"(planned: {plan.seconds:.1f} s on one); {len(uploads[0]) / 1e6:.1f} MB up from "
         f"each firm, {sum(map(len, replies)) / 1e6:.1f} MB down",
         soft_wrap=True,
     )

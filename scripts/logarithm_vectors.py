@@ -17,7 +17,8 @@ import numpy as np
 
 import hesc
 from hesc import logarithms
-from hesc.logarithms import Factor, Plan
+from hesc.logarithms import Factor
+from hesc.logarithms import LogarithmPlan as Plan
 from hesc.logarithms.secret import decrypt_logarithms, encrypt_logarithms
 
 if TYPE_CHECKING:

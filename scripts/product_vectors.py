@@ -18,7 +18,8 @@ import hesc
 from hesc._native import primes_of_bits
 from hesc.codes import EncryptedCodes, EncryptedGallery, GalleryPlan, hamming
 from hesc.codes.secret import encrypt_codes, encrypt_gallery, encrypt_probes
-from hesc.ring_products import EncryptedModel, Model, Plan
+from hesc.ring_products import EncryptedModel, Model
+from hesc.ring_products import RingProductPlan as Plan
 from hesc.ring_products.secret import decrypt_scores, encrypt_features, encrypt_model
 
 TARGET = Path(__file__).parents[1] / "vectors" / "products.json"

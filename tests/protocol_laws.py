@@ -18,24 +18,27 @@ LIES: Final = 120
 
 
 def check_documents(private: Any) -> None:
-    """A plan, and its server's or owner's model: read back as they were, or refused.
+    """The model of a planned estimator, with its server or owner: read back as it was, or refused.
 
     Args:
         private: an estimator that is planned.
 
     """
     plan = private._served().plan
-    data = plan.to_bytes()
-    row = registry.protocol_of(plan)
-    assert type(registry.read_plan(data)) is row.loaded("plan")
-    assert registry.read_plan(data).digest == plan.digest
-    assert check_reader(data, registry.read_plan, LIES) > LIES // 2
-    if row.has_owner:
+    if registry.protocol_of(plan).has_owner:
         model = private.owner().to_bytes()
         assert check_reader(model, lambda b: registry.read_owner(plan, b), LIES) > LIES // 3
     else:
         model = private._backend.server().to_bytes()
         assert check_reader(model, registry.read_server, LIES) > LIES // 3
+
+
+def check_plan(plan: Any) -> None:
+    """A plan of any protocol: read back as it was, or refused, and under no other's name."""
+    data = plan.to_bytes()
+    assert type(registry.read_plan(data)) is registry.protocol_of(plan).loaded("plan")
+    assert registry.read_plan(data).digest == plan.digest
+    assert check_reader(data, registry.read_plan, LIES) > LIES // 2
     for wrong in _other_protocols(plan):
         with pytest.raises(hesc.HescError):
             registry.read_plan(wrong)
@@ -55,12 +58,34 @@ def _other_protocols(plan: Any) -> Iterator[bytes]:
             yield plan.to_bytes().replace(own, f'"protocol":"{name}"'.encode())
 
 
-def check_words(private: Any) -> None:
-    """What a plan says of itself, to people and in notebooks."""
+def check_keys(plan: Any) -> None:
+    """Who holds the secret key: public keys of another pair, set or plan are refused at once."""
+    own, other = registry.client_of(plan), registry.client_of(plan)
+    again = registry.client_of(plan, secret=own.secret, keys=own.public_keys())
+    assert again.public_keys() == own.public_keys()
+    with pytest.raises(hesc.KeyMismatchError, match="another pair"):
+        registry.client_of(plan, secret=own.secret, keys=other.public_keys())
+    with pytest.raises(hesc.ParameterError, match="secret="):
+        registry.client_of(plan, keys=own.public_keys())
+    for nobody in (None, b"", object()):
+        with pytest.raises(hesc.HescError):
+            registry.client_of(plan, secret=nobody, keys=b"")
+
+
+def check_sizes(private: Any, rows: Any) -> None:
+    """What a plan says that runs send is what they send."""
     plan = private._served().plan
+    for samples in {1, min(3, len(rows)), min(plan.rows + 1, len(rows))}:
+        found = private.run(rows[:samples], progress=False)
+        assert found.sizes == plan.sizes(samples), samples
+
+
+def check_words(plan: Any) -> None:
+    """What a plan says of itself, to people and in notebooks."""
     title, rows = plan.disclosure()
     assert title
-    assert {"server", "client", "bytes"} <= set(rows)
+    assert {*plan.roles, "bytes"} <= set(rows)
     assert all(str(size) in rows["bytes"] for size in plan.sizes())
     assert "<table>" in plan._repr_html_()
-    assert plan.sizes(plan.rows + 1).up > plan.sizes(1).up or plan.rows == 1
+    if registry.protocol_of(plan).has_model:
+        assert plan.sizes(plan.rows + 1).up > plan.sizes(1).up or plan.rows == 1

@@ -14,17 +14,19 @@ from typer.testing import CliRunner
 
 from hesc import HescError, WireError, _native
 from hesc.cli import app
-from hesc.planner import Calibration, calibration
+from hesc.integers import candidates as integers
+from hesc.planner import Calibration, calibrating, calibration
+from hesc.planner.calibrating import probes
 from hesc.planner.calibration import cache_file, own_threads
-from hesc.planner.candidates import CANDIDATES, probes
-from hesc.planner.candidates.candidate import Candidate
+from hesc.planner.candidate import Candidate
 from hesc.planner.estimates import Estimate, Infeasible
-from hesc.planner.work import fitted, seconds
+from hesc.planner.tasks import Task
+from hesc.planner.work import seconds
+from hesc.protocols.candidates import CANDIDATES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hesc.planner.tasks import Task
 
 SHIPPED = Calibration.shipped()
 MINE = Calibration({"a.b.encrypt.calls": 1e-6}, "here", 4e-5)
@@ -56,27 +58,6 @@ def test_what_is_written_is_read(times: dict[str, float], source: str, threads: 
 def test_times_are_those_of_a_calibration_at_its_speed() -> None:
     assert MINE.at(MINE.reference) == 1
     assert MINE.at(3 * MINE.reference) == pytest.approx(3)
-
-
-@given(
-    counts=st.lists(
-        st.tuples(st.integers(1, 100), st.floats(0, 10)), min_size=3, max_size=8, unique=True
-    ),
-    call=st.floats(1e-3, 10),
-    second=st.floats(0.1, 1e5),
-)
-def test_what_a_way_counts_itself_takes_what_it_says(
-    counts: list[tuple[int, float]], call: float, second: float
-) -> None:
-    runs = [
-        ({"a.b.answer.calls": calls, "a.b.answer.counted": own}, calls * call + own * second)
-        for calls, own in counts
-    ]
-    found = fitted(runs, second)
-    assert found["a.b.answer.counted"] == second
-    # Beside large parts that are known, small ones are known as well as doubles tell.
-    most = max(time / (calls * call) for (work, time), (calls, _) in zip(runs, counts, strict=True))
-    assert found["a.b.answer.calls"] == pytest.approx(call, rel=1e-9 * most**2)
 
 
 @given(
@@ -250,7 +231,7 @@ def test_the_command_measures_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         measured.append(own_threads())
         return Calibration({"a.b.encrypt.calls": 1e-6}, "here", 4e-5, own_threads())
 
-    monkeypatch.setattr(Calibration, "measure", measure)
+    monkeypatch.setattr(calibrating, "calibrate", measure)
     runner = CliRunner()
     for arguments, times in (([], 1), ([], 1), (["--again"], 2), (["--threads", "2"], 3)):
         assert runner.invoke(app, ["calibrate", *arguments]).exit_code == 0
@@ -263,7 +244,7 @@ def test_the_command_measures_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 
 def test_a_candidate_without_probes_cannot_be_made() -> None:
-    class Untimed(Candidate):
+    class Untimed(Candidate[Task]):
         name = "untimed"
 
         def consider(self, task: Task) -> Estimate | Infeasible:
@@ -276,4 +257,6 @@ def test_a_candidate_without_probes_cannot_be_made() -> None:
 
 def test_every_candidate_offers_something_for_its_probes() -> None:
     timed = {estimate.way for estimate, _ in probes()}
-    assert timed == {candidate.name for candidate in CANDIDATES}
+    names = [candidate.name for candidate in CANDIDATES]
+    names += [candidate.name for candidate in integers.CANDIDATES]
+    assert timed == set(names)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
+import json
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -57,3 +58,31 @@ def test_from_an_onnx_file_to_predictions(name: str, tmp_path: Path) -> None:
     with (tmp_path / "p").open(newline="", encoding="utf-8") as table:
         found = [int(row["prediction"]) for row in csv.DictReader(table)]
     assert (np.array(found) == fitted.predict(X)).mean() > 0.95
+
+
+def test_an_objective_chooses_what_is_compiled(tmp_path: Path) -> None:
+    """With figures of all candidates; the same plan as in Python."""
+    fitted = LogisticRegression(max_iter=500).fit(X, Y > 0)
+    model = to_onnx(fitted, X[:1].astype(np.float32), options={"zipmap": False})
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    rows, figures = tmp_path / "r.csv", tmp_path / "f.json"
+    np.savetxt(rows, X, delimiter=",", header="a,b,c,d", comments="", fmt="%.17g")
+    made: Any = {"objective": "bytes", "sample": 0, "json_file": str(figures)}
+    compiling.compile_model(tmp_path / "m.onnx", rows, tmp_path / "d", **made)
+    found = json.loads(figures.read_text())
+    best, *others = found["candidates"]
+    assert found["objective"] == "bytes"
+    assert best["candidate"] == "ring products"
+    assert best["not_taken"] is None
+    assert (best["bytes_up"], best["bytes_down"]) == (found["bytes_up"], found["bytes_down"])
+    assert all(other["not_taken"] for other in others)
+    assert {"ckks columns", "clear", "gates"} <= {other["candidate"] for other in others}
+    assert "Why this plan" in (tmp_path / "d/report.html").read_text()
+    figures.unlink()
+    classes: Any = made | {"disclose": "class", "min_agreement": 0.9}
+    compiling.compile_model(tmp_path / "m.onnx", rows, tmp_path / "c", **classes)
+    engines = [each["candidate"] for each in json.loads(figures.read_text())["candidates"]]
+    assert {"gates", "integers binary", "integers prime"} <= set(engines)
+    with pytest.raises(hesc.ParameterError, match=r"objective.*latency"):
+        compiling.compile_model(tmp_path / "m.onnx", rows, tmp_path / "e", objective="time")
+    assert not (tmp_path / "e").exists()

@@ -54,7 +54,7 @@ def planned(answers: int = 11, **wishes: Any) -> PrivateRegressor:
 # All counts ---------------------------------------------------------------------------------------
 
 GUARDED = {
-    ("protocols/linkage/party.py", "Comparer", "_answered"),
+    ("protocols/linkage/server.py", "Comparer", "_answered"),
     ("protocols/ledger.py", "Count", "given"),
     ("ring_products/models.py", "Model", "_native"),
     ("secret/keys.py", "SecretKey", "_native"),
@@ -71,7 +71,7 @@ HARMLESS = {
     "protocols/message.py MessageWriter _messages": "what one file says of itself",
     "models/onnx/values.py Budget _left": "memory of one reader, which a fork has twice",
     "_support/new_files.py _Made _complete": "whether files of one call have their names",
-    "planner/candidates/encrypted_columns.py _Parties _held": "memory that was measured",
+    "protocols/candidates/encrypted_columns.py _Parties _held": "memory that was measured",
     "_support/progress.py Bar done": "what a bar shows",
     "_support/stages.py Stopwatch milliseconds": "what was measured",
 }
@@ -180,20 +180,21 @@ def test_a_fork_does_not_double_what_a_key_shows() -> None:
 
 def test_a_fork_does_not_double_what_a_comparer_answers() -> None:
     plan = LinkagePlan(4, 520, 64)
-    _, public = hesc.keygen(plan.params())
+    keys = hesc.keygen(plan.params)[1].to_bytes()
     codes = RNG.integers(0, 2**63, (520, 1)).astype(np.uint64)
-    message, comparer = Sender(plan, public, codes[:4]).message(), Comparer(plan, public, codes)
+    messages = list(Sender(plan, keys, codes[:4]).messages())
+    comparer = Comparer(plan, keys, codes)
     # Before any of it is asked for.
-    assert "forked after a Comparer" in in_a_child(lambda: comparer.answers(message))
-    answers = comparer.answers(message)
-    first = next(answers)
+    assert "forked after a Comparer" in in_a_child(lambda: comparer.pieces(messages))
+    pieces = comparer.pieces(messages)
+    first = next(pieces)
     # The rest belongs to whoever has the first part.
-    assert "forked after a Comparer" in in_a_child(lambda: list(answers))
-    assert len([first, *answers]) == 2
+    assert "forked after a Comparer" in in_a_child(lambda: list(pieces))
+    assert len([first, *pieces]) == 2
     with pytest.raises(hesc.ParameterError, match="compared already"):
-        comparer.answers(message)
+        comparer.pieces(messages)
     for doubled in (copy.copy, copy.deepcopy, pickle.dumps):
-        with pytest.raises(TypeError, match="answers once"):
+        with pytest.raises(TypeError, match="not pickled"):
             doubled(comparer)
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc.ring_products import EncryptedModel, Model, Plan
+from hesc.ring_products import EncryptedModel, Model
+from hesc.ring_products import RingProductPlan as Plan
 from hesc.ring_products.secret import decrypt_scores, encrypt_features, encrypt_model
 
 if TYPE_CHECKING:

@@ -231,12 +231,15 @@ def test_few_numbers_lie_along_slots_and_many_do_not() -> None:
     assert (many.layout, many.upload, many.keys) == ("sliced", "sliced", {})
     unknown = integers.plan(operator.add, "uint64", "uint64", engine="binary")
     assert unknown.layout == "sliced"
-    for plan in (few, many, unknown):
-        rows = {row.layout: row for row in plan.candidates if row.style is not None}
-        assert rows["slotwise"].products == 12
-        assert rows["slotwise"].slots == 8
-        assert rows["slotwise"].bytes_in < rows["sliced"].bytes_in / 60
+    for plan in (few, many):
+        found: dict[str, Any] = {each.way: each for each in plan.decision.estimates}
+        along, sliced = found["binary, slotwise"], found["binary, sliced"]
+        assert along.products == 12
+        assert along.slots == 8
+        blocks = -(-plan.count // along.slots)
+        assert along.up / blocks < sliced.up / 60
         assert "slotwise" in plan.explain()
+    assert "slotwise" in unknown.explain()
     assert "count=" in unknown.explain()
     assert "count=" not in few.explain()
     product = integers.plan(operator.mul, "uint8", "uint8", count=2)
@@ -280,9 +283,8 @@ def test_plans_on_presets_compute_in_every_layout() -> None:
         ]
         for found, wanted in zip(plan(*inputs, progress=False), expected, strict=True):
             np.testing.assert_array_equal(decrypt_integers(secret, found), wanted)
-        # What an upload has, with its frame, is half of what a plan says of the public key's.
-        blocks = -(-40 // plan.chosen.slots)
-        assert 0.9 < 2 * sum(map(len, data)) / (blocks * plan.chosen.bytes_in) < 1.2
+        # What an upload has, with its frame, is what a plan says.
+        assert 0.9 < sum(map(len, data)) / plan.chosen.up < 1.2
 
 
 def test_noise_of_what_is_unpacked_is_within_what_plans_go_by() -> None:

@@ -19,6 +19,7 @@ from hesc.integers.kinds import common, kind_of
 from hesc.integers.secret import decrypt_integers, decrypt_slotwise, encrypt_integers
 from hesc.packing.secret import encrypt_slots
 from hesc.params import Params, VectorParams
+from hesc.planner import OBJECTIVES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -749,11 +750,13 @@ def test_what_no_plan_takes_is_refused(keys: Any, small: VectorParams) -> None:
 def test_plans_say_what_they_weighed() -> None:
     plan = integers.plan(operator.add, "uint64", "uint64", count=20_000)
     assert plan.engine == "prime"
-    assert plan.chosen.seconds < 2 * plan.chosen.latency * 1.01
+    assert plan.seconds < 2 * plan.latency * 1.01
     few = integers.plan(operator.add, "uint64", "uint64", count=100)
     assert few.engine == "binary"
     text = few.explain()
-    assert all(row.params in text for row in few.candidates)
+    assert all(estimate.parameters in text for estimate in few.decision.estimates)
+    assert all(reason in text for _, reason in few.decision.infeasible)
+    assert len(few.candidates) == 4
     assert "*" in text
 
     def deep(x: Integers, y: Integers) -> Integers:
@@ -765,6 +768,34 @@ def test_plans_say_what_they_weighed() -> None:
     assert without_limit.engine == "bootstrapped"
     assert not without_limit.levels
     assert "bootstraps" in repr(without_limit)
+
+
+def test_plans_of_integers_are_decided_as_tasks_are() -> None:
+    def both(x: Integers, y: Integers) -> tuple[Integers, Integers]:
+        return x + y, integers.maximum(x, y)
+
+    found = {
+        objective: integers.plan(both, "uint8", "uint8", count=3, objective=objective)
+        for objective in OBJECTIVES
+    }
+    for plan in found.values():
+        costs = [plan.decision.cost(estimate) for estimate in plan.decision.estimates]
+        assert costs == sorted(costs)
+        assert plan.chosen is plan.decision.estimates[0]
+    # Each bit takes some bytes, and each ciphertext thousands.
+    assert found["bytes"].engine == "bootstrapped"
+    assert found["throughput"].engine == "binary"
+    a, b = np.array([200, 7, 255]), np.array([100, 8, 255])
+    for estimate in found["bytes"].decision.estimates:
+        if estimate.way.startswith("prime"):
+            continue
+        parties = estimate.prepare()
+        up = parties.encrypt([a, b])
+        results = parties.decrypt(parties.answer(up))
+        np.testing.assert_array_equal(results, [(a + b) % 256, np.maximum(a, b)])
+        assert parties.held() > 0
+    with pytest.raises(hesc.ParameterError, match="objective"):
+        integers.plan(both, "uint8", "uint8", objective="beauty")
 
 
 def test_promotion_is_numpys() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,27 +13,41 @@ from hesc.codes.secret import decrypt_distances
 from hesc.protocols.linkage import (
     Comparer,
     LinkagePlan,
-    Matcher,
     Sender,
     choose_threshold,
     febrl,
     quality,
 )
+from hesc.protocols.linkage.client import Matcher
 from hesc.protocols.linkage.demonstration import link
 from hesc.protocols.linkage.matching import MutualNearest
+from hesc.protocols.linkage.pieces import write_matches
+from hesc.protocols.message import LARGEST, Kind, Message, message_size
+from tests import lying_messages
 
 SENT, COMPARED = 70, 530
-Party = tuple[LinkagePlan, hesc.SecretKey, hesc.PublicKeys]
+Codes = np.ndarray[Any, Any]
+
+
+class Kept(NamedTuple):
+    """What the third party keeps of a plan."""
+
+    plan: LinkagePlan
+    secret: hesc.SecretKey
+    keys: bytes
+
+    def matcher(self) -> Matcher:
+        return Matcher(self.plan, secret=self.secret, keys=self.keys)
 
 
 @pytest.fixture(scope="module")
-def party() -> Party:
-    plan = LinkagePlan(SENT, COMPARED, 128)
-    return plan, *hesc.keygen(plan.params())
+def kept() -> Kept:
+    matcher = Matcher(LinkagePlan(SENT, COMPARED, 128))
+    return Kept(matcher.plan, matcher.secret, matcher.public_keys())
 
 
 @pytest.fixture(scope="module")
-def rows() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def rows() -> tuple[Codes, Codes]:
     """Codes of which 40 are the other side's with a few other bits."""
     rng = np.random.default_rng(4)
     sent, compared = (
@@ -52,53 +66,186 @@ def in_the_clear(distances: np.ndarray[Any, Any], threshold: int) -> set[tuple[i
     }
 
 
-def test_matches_are_those_in_the_clear(party: Party, rows: Any) -> None:
-    plan, secret, public = party
+def linked(kept: Kept, rows: tuple[Codes, Codes]) -> tuple[Sender, Comparer, list[bytes]]:
+    """Both parties of one linkage, and its pieces."""
+    sender, comparer = (
+        Sender(kept.plan, kept.keys, rows[0]),
+        Comparer(kept.plan, kept.keys, rows[1]),
+    )
+    return sender, comparer, list(comparer.pieces(sender.messages()))
+
+
+def test_matches_are_those_in_the_clear(kept: Kept, rows: tuple[Codes, Codes]) -> None:
+    plan = kept.plan
     assert plan.preset == "bfv_4096_distances"
-    sender, comparer = Sender(plan, public, rows[0]), Comparer(plan, public, rows[1])
-    matcher = Matcher(plan, secret)
+    sender, comparer = Sender(plan, kept.keys, rows[0]), Comparer(plan, kept.keys, rows[1])
+    matcher = kept.matcher()
     seen: list[tuple[int, int]] = []
-    message = sender.message()
-    for answer in comparer.answers(message, progress=lambda *done: seen.append(done)):
-        with pytest.raises(hesc.ShapeError, match="read every answer"):
+    messages = list(sender.messages())
+    for piece in comparer.pieces(messages, progress=lambda *done: seen.append(done)):
+        with pytest.raises(hesc.ShapeError, match="read every piece"):
             matcher.matches(10)
-        matcher.read(answer)
+        matcher.read(piece)
     assert seen == [(512, 530), (530, 530)]
-    matches = matcher.matches(10)
+    answer = matcher.answer(10)
     pairs = set(
-        zip(sender.matched(matches).tolist(), comparer.matched(matches).tolist(), strict=True)
+        zip(sender.matched(answer).tolist(), comparer.matched(answer).tolist(), strict=True)
     )
     assert pairs == {(20 + i, 100 + i) for i in range(40)}
     assert pairs == in_the_clear(hamming(rows[1], rows[0]), 10)
-    assert len(matcher.matches(2)) == 0
+    assert len(matcher.matches(2)) == len(sender.matched(matcher.answer(2))) == 0
     # Positions on the wire are not rows: both parties shuffled.
-    assert set(map(tuple, matches.tolist())) != pairs
+    assert set(map(tuple, matcher.matches(10).tolist())) != pairs
     with pytest.raises(hesc.WireError, match="in the order"):
-        matcher.read(answer)
-    for damaged in (b"", answer[:3], answer[:4], answer[4:], answer[:-1]):
-        with pytest.raises(hesc.WireError):
-            Matcher(plan, secret).read(damaged)
+        matcher.read(piece)
     with pytest.raises(hesc.WireError, match="in the order"):
-        Matcher(plan, secret).read(answer)
+        kept.matcher().read(piece)
     # A second time would show more than the noise hides.
     with pytest.raises(hesc.ParameterError, match="compared already"):
-        comparer.answers(message)
-    with pytest.raises(hesc.ShapeError, match="not there"):
-        sender.matched([[SENT, 0]])
-    with pytest.raises(hesc.ShapeError, match="two positions"):
-        sender.matched([1, 2])
+        comparer.pieces(messages)
 
 
-def test_messages_of_other_plans_are_refused(party: Party, rows: Any) -> None:
-    plan, _, public = party
+def test_messages_come_in_batches_and_rows(
+    kept: Kept, rows: tuple[Codes, Codes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many records go as several messages, and wide distances as short pieces; all the same."""
+    monkeypatch.setattr("hesc.protocols.linkage.plan._BATCH", 32)
+    monkeypatch.setattr("hesc.protocols.linkage.plan._ROWS", 100)
+    sender, comparer = (
+        Sender(kept.plan, kept.keys, rows[0]),
+        Comparer(kept.plan, kept.keys, rows[1]),
+    )
+    messages = list(sender.messages())
+    assert kept.plan.batches == [32, 32, 6]
+    pieces, matcher = list(comparer.pieces(iter(messages))), kept.matcher()
+    assert (len(messages), len(pieces)) == (3, 6)
+    sizes = kept.plan.sizes()
+    assert (sizes.queries, sizes.pieces) == (sum(map(len, messages)), sum(map(len, pieces)))
+    for piece in pieces:
+        matcher.read(piece)
+    answer = matcher.answer(10)
+    found = [party.matched(answer).tolist() for party in (sender, comparer)]
+    assert set(zip(*found, strict=True)) == {(20 + i, 100 + i) for i in range(40)}
+    again = Comparer(kept.plan, kept.keys, rows[1])
+    for wrong in (messages[:2], messages[1:], [messages[0], *messages], messages[::-1], []):
+        with pytest.raises((hesc.WireError, hesc.ShapeError), match=r"in the order|all of them"):
+            again.pieces(wrong)
+    assert next(again.pieces(messages))
+
+
+@pytest.mark.parametrize("shape", [(70, 530, 128), (5000, 3, 64), (8193, 513, 192)])
+def test_bytes_are_those_that_plans_say(shape: tuple[int, int, int]) -> None:
+    plan = LinkagePlan(*shape)
+    matcher = Matcher(plan)
+    sent, compared = (np.zeros((count, plan.bits // 64), np.uint64) for count in shape[:2])
+    messages = list(Sender(plan, matcher.public_keys(), sent).messages())
+    pieces = list(Comparer(plan, matcher.public_keys(), compared).pieces(messages))
+    for piece in pieces:
+        matcher.read(piece)
+    sizes = plan.sizes()
+    assert sizes[:2] == (sum(map(len, messages)), sum(map(len, pieces)))
+    assert len(matcher.answer(plan.bits)) <= sizes.answer
+
+
+def test_large_plans_have_messages_that_fit() -> None:
+    """However many records there are: no message is longer than any reader takes."""
+    for sent, compared in ((1, 1 << 24), (100_000, 100_000), (1 << 18, 1 << 18), (1 << 24, 4096)):
+        plan = LinkagePlan(sent, compared)
+        for kind in (Kind.QUERY, Kind.PIECE):
+            lengths = plan.lengths(kind, 0)
+            assert message_size([4, *lengths]) <= LARGEST // 2
+            assert len(lengths) < 1 << 16
+        assert sum(plan.batches) == sent
+        assert all(str(size) in str(plan) for size in plan.sizes())
+
+
+def test_messages_of_other_plans_keys_and_queries_are_refused(
+    kept: Kept, rows: tuple[Codes, Codes]
+) -> None:
+    plan = kept.plan
     with pytest.raises(hesc.ShapeError, match="70 codes of 128 bits"):
-        Sender(plan, public, rows[1])
-    small = EncryptedCodes.encrypt(public, rows[0][:3]).to_bytes()
-    with pytest.raises(hesc.ShapeError, match="3 codes of 128 bits, the plan 70"):
-        Comparer(plan, public, rows[1]).answers(small)
+        Sender(plan, kept.keys, rows[1])
     _, other = hesc.keygen(hesc.Params.preset("bfv_1024_distances"))
-    with pytest.raises(hesc.ParameterError, match="bfv_4096_distances"):
-        Sender(plan, other, rows[0])
+    with pytest.raises(hesc.ParameterError, match="parameters differ"):
+        Sender(plan, other.to_bytes(), rows[0])
+    # Of a plan of as many records, or of other codes.
+    longer = LinkagePlan(SENT, COMPARED, 64)
+    foreign = next(Sender(longer, kept.keys, rows[0][:, :1]).messages())
+    with pytest.raises(hesc.WireError, match="another plan"):
+        Comparer(plan, kept.keys, rows[1]).pieces([foreign])
+    # Under another key of the same plan: nothing was compared.
+    stranger = Matcher(plan)
+    theirs = list(Sender(plan, stranger.public_keys(), rows[0]).messages())
+    sender, comparer = Sender(plan, kept.keys, rows[0]), Comparer(plan, kept.keys, rows[1])
+    with pytest.raises(hesc.KeyMismatchError):
+        comparer.pieces(theirs)
+    pieces = list(comparer.pieces(sender.messages()))
+    with pytest.raises(hesc.KeyMismatchError):
+        stranger.read(pieces[0])
+    with pytest.raises(hesc.KeyMismatchError, match="another pair"):
+        Matcher(plan, secret=kept.secret, keys=stranger.public_keys())
+    # Of another linkage under the same plan and key.
+    other_sender, other_comparer, others = linked(kept, rows)
+    matcher, crossed = kept.matcher(), kept.matcher()
+    crossed.read(others[0])
+    with pytest.raises(hesc.WireError, match="other queries"):
+        crossed.read(pieces[1])
+    for piece in pieces:
+        matcher.read(piece)
+    answer = matcher.answer(10)
+    for party in (other_sender, other_comparer):
+        with pytest.raises(hesc.WireError, match="other queries"):
+            party.matched(answer)
+    # One in the place of another.
+    message = next(sender.messages())
+    for wrong in (lambda: matcher.read(message), lambda: sender.matched(pieces[0]),
+                  lambda: Comparer(plan, kept.keys, rows[1]).pieces([answer]),
+                  lambda: kept.matcher().read(answer)):  # fmt: skip
+        with pytest.raises(hesc.WireError, match="this message is"):
+            wrong()
+    for given in (message, 3, "x"):
+        not_messages: Any = given
+        with pytest.raises(hesc.ParameterError, match="give a list"):
+            Comparer(plan, kept.keys, rows[1]).pieces(not_messages)
+
+
+def test_matches_that_lie_are_refused(kept: Kept, rows: tuple[Codes, Codes]) -> None:
+    sender, _, _ = linked(kept, rows)
+    (query,) = sender._queries
+    for lie in (
+        [[SENT, 0]],
+        [[0, COMPARED]],
+        [[0, 1], [0, 2]],
+        [[0, 1], [1, 1]],
+        [[0, 2], [1, 1]],
+        [[1 << 31, 1 << 31]],
+    ):
+        with pytest.raises(hesc.WireError, match="not there, one twice, or not in order"):
+            sender.matched(write_matches(kept.plan, np.array(lie), query))
+    digest = kept.plan.digest
+    for body in (b"x", bytes(4), bytes(12)):
+        with pytest.raises(hesc.WireError, match="pairs of positions"):
+            sender.matched(Message(Kind.ANSWER, digest, SENT, (body,), query).to_bytes())
+    with pytest.raises(hesc.WireError, match="pairs of positions"):
+        sender.matched(Message(Kind.ANSWER, digest, 1, (bytes(8),), query).to_bytes())
+    assert sender.matched(Message(Kind.ANSWER, digest, SENT, (bytes(8),), query).to_bytes()).size
+
+
+def test_lying_messages_are_refused_or_used(rows: tuple[Codes, Codes]) -> None:
+    """Whoever knows the form of a message, and of its checksums."""
+    plan = LinkagePlan(3, 4, 64)
+    few = rows[0][:3, :1], rows[1][:4, :1]
+    matcher = Matcher(plan)
+    own = Kept(plan, matcher.secret, matcher.public_keys())
+    sender, comparer, (piece,) = linked(own, few)
+    matcher.read(piece)
+    message, answer = next(sender.messages()), matcher.answer(64)
+    for data, read in (
+        (message, lambda data: next(Comparer(plan, own.keys, few[1]).pieces([data]))),
+        (piece, lambda data: own.matcher().read(data)),
+        (answer, comparer.matched),
+    ):
+        assert lying_messages.check_reader(data, read) > 150
 
 
 def test_plans_choose_parameters_by_what_is_shown() -> None:
@@ -117,7 +264,7 @@ def test_plans_choose_parameters_by_what_is_shown() -> None:
 def test_the_most_that_a_plan_allows_is_hidden(plan: LinkagePlan) -> None:
     """Noise for as many coefficients as a set is chosen for has room in it."""
     assert plan.coefficients in {41_996_288, 1 << 36}
-    secret, public = hesc.keygen(plan.params())
+    secret, public = hesc.keygen(plan.params)
     zeros = np.zeros((1, 8), np.uint64)
     hidden = EncryptedCodes.encrypt(public, zeros).hidden_distances(
         public, ~zeros, coefficients=plan.coefficients
@@ -190,7 +337,7 @@ def test_people_of_febrl_are_found() -> None:
     In the clear F1 is 0.993 over keys, with a deviation of 0.003 (324 keys): six of 400 are missed
     in the mean, and 24 once in 10^8 runs. Of 1,000 keys none gave a false pair; four would fail.
     """
-    run = link(hesc.keygen, 500)
+    run = link(500)
     assert run.found.f1 >= 0.97
     assert run.found.precision >= 0.99
     people = febrl.load()

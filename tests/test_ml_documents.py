@@ -103,6 +103,21 @@ def test_a_server_of_other_weights_is_refused() -> None:
             LinearServer.from_bytes(json.dumps(document | {"weights": fields}).encode())
 
 
+def test_numbers_and_bytes_have_one_form() -> None:
+    """Base64 leaves bits behind the last byte, which may be anything."""
+    document = json.loads(server_bytes())
+    weights, second = document["weights"], base64.b64encode(bytes(8 * 2)).decode()
+    assert second.endswith("A==")
+    for value in (second[:-3] + "B==", second[:-3] + "P=="):
+        assert base64.b64decode(value, validate=True) == bytes(8 * 2)
+        with pytest.raises(hesc.WireError, match="damaged bytes"):
+            documents.unpacked({"shape": [2], "f8": value}, 1, "numbers")
+        with pytest.raises(hesc.WireError, match="damaged bytes"):
+            documents.bytes_of(value, "a model")
+    assert documents.unpacked({"shape": [2], "f8": second}, 1, "numbers").tolist() == [0, 0]
+    assert documents.unpacked(weights, 2, "weights").shape == (3, 4)
+
+
 HOSTILE = {
     "objects": b"{},",
     "lists": b"[],",

@@ -36,7 +36,7 @@ from hesc.ml import (
 )
 from hesc.models.transforms import Bins
 from hesc.protocols import registry
-from hesc.protocols.message import Kind, MessageWriter, read_messages
+from hesc.protocols.message import Kind, Message, MessageWriter, name_of, read_messages
 from hesc.protocols.owners import columns, masks, pieces, sets
 from hesc.vectors.vectors import EncryptedVector
 from tests.lying_messages import refitted
@@ -281,7 +281,7 @@ WORD: Any = "x"
         (lambda w: w.server.answer([w.pieces(X)[0]] * 2), "Parameter", "'bank' sent two pieces"),
         (lambda w: w.server.answer(w.pieces(X) * 2), "Parameter", "one piece of each party, 2"),
         (lambda w: w.server.answer([]), "Parameter", "missing"),
-        (lambda w: w.server.answer(w.pieces(X)[0]), "Wire", "a party's piece of a query"),
+        (lambda w: w.server.answer(w.pieces(X)[0]), "Wire", "is a party's piece"),
         (
             lambda w: w.server.answer([w.pieces(X)[0], w.pieces(X[:9])[1]]),
             "Shape",
@@ -295,7 +295,7 @@ WORD: Any = "x"
         (lambda w: w.server.answer(world(max_error=0.3).pieces(X)), "Wire", "another plan"),
         (lambda w: w.server.answer([w.pieces(X)[0], world().pieces(X)[1]]), "KeyMismatch", ""),
         (lambda w: w.server.answer(world().pieces(X)), "KeyMismatch", ""),
-        (lambda w: w.client.decrypt(w.pieces(X)[0]), "Wire", "a party's piece of a query"),
+        (lambda w: w.client.decrypt(w.pieces(X)[0]), "Wire", "is a party's piece"),
         (lambda w: w.client.decrypt(other_answer()), "Wire", "another plan"),
         (lambda w: world().client.decrypt(w.server.answer(w.pieces(X))), "KeyMismatch", ""),
         (lambda w: w.client.encrypt(X), "Parameter", "samples are its parties'"),
@@ -327,6 +327,7 @@ WORD: Any = "x"
         (lambda w: OwnersServer(w.plan, [[1.0] * 3] * 3, 0), "Shape", "of shape"),
         (lambda w: OwnersClient(w.plan, secret=finer_secret()), "Parameter", "another's"),
         (lambda _: OwnersClient(WORD), "Parameter", "OwnersPlan.from_bytes"),
+        (lambda w: w.server.answer(naming(w, w.pieces(X))), "Wire", "names another query"),
         (lambda w: w.made.candidates(), "Parameter", "one way"),
         (lambda w: w.made.owner(), "Parameter", "Outsourced"),
     ],
@@ -334,6 +335,12 @@ WORD: Any = "x"
 def test_refusals(all_of_them: World, act: Callable[[World], Any], error: str, text: str) -> None:
     with pytest.raises(getattr(hesc, f"{error}Error"), match=text or "key pair"):
         act(all_of_them)
+
+
+def naming(w: World, pieces: list[bytes]) -> list[bytes]:
+    """Pieces of which one says that it is of an answer."""
+    first = Message.from_bytes(pieces[0], Kind.PIECE, plan=w.plan.digest)
+    return [first._replace(query=name_of(b"")).to_bytes(), *pieces[1:]]
 
 
 def other_answer() -> bytes:
@@ -637,7 +644,7 @@ def test_files_of_every_side(tmp_path: Path) -> None:
         commands.join([tmp_path / "few.hesc", tmp_path / "b.hesc"], client, tmp_path / "q2")
     with pytest.raises(hesc.ParameterError, match="missing"):
         commands.join([tmp_path / "b.hesc"], client, tmp_path / "q2")
-    with pytest.raises(hesc.WireError, match="a party's piece of a query"):
+    with pytest.raises(hesc.WireError, match="is a party's piece"):
         files.evaluate(tmp_path / "b.hesc", server, tmp_path / "a2", keys)
     with pytest.raises(hesc.ParameterError, match="--keys"):
         files.evaluate(tmp_path / "q", server, tmp_path / "a2")

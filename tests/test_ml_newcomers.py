@@ -35,7 +35,7 @@ from hesc.ml import (
     Scores,
     ServerFolder,
 )
-from hesc.planner.decision import _apart
+from hesc.planner.deciding import _apart
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -210,7 +210,7 @@ def test_many_classes_are_compared_in_rounds() -> None:
     start = time.perf_counter()
     plan = cheapest(model, Words(3, 3), engine="bootstrapped", batch=1)
     assert time.perf_counter() - start < 20
-    assert plan.chosen.seconds < 60  # each with each would take minutes
+    assert plan.seconds < 60  # each with each would take minutes
 
 
 def run(*arguments: object) -> tuple[int, str]:

@@ -81,8 +81,7 @@ def test_errors_are_as_stated(preset: str, wishes: dict[str, Any]) -> None:
         assert query.clipped == 0
         answer = at.server.answer(query.data)
         found = at.client.decrypt(answer, query=query.data)
-        if preset.startswith(("bfv", "ckks")):
-            assert at.plan.sizes(len(some)) == (len(query.data), len(answer))
+        assert at.plan.sizes(len(some)) == (len(query.data), len(answer))
         assert found.error == at.plan.error
         assert np.array_equal(found.predictions, CLASSES[found.scores.argmax(axis=1)])
         scores.append(found.scores)
@@ -287,6 +286,31 @@ def test_answers_for_other_classes_are_refused(iris: Sides, count: int) -> None:
     more = answer._replace(samples=3)
     with pytest.raises(hesc.WireError, match="none of 3 samples and 3 classes"):
         iris.client.decrypt(more.to_bytes())
+
+
+def test_answers_of_longer_streams_are_refused(iris: Sides) -> None:
+    """By what their bytes say, before any ciphertext is read."""
+    plan = StreamPlan.from_bytes(_changed(iris.plan.to_bytes(), stream_length=128))
+    longer = StreamClient(plan, secret=iris.client.secret)
+    answer = Message.from_bytes(
+        iris.server.answer(iris.client.encrypt(FLOWERS[:2]).data),
+        Kind.ANSWER,
+        plan=iris.plan.digest,
+    )
+    forged = answer._replace(plan=plan.digest[:16])
+    with pytest.raises(hesc.WireError, match=r"streams of 64 bits, is none of .* 128 bits"):
+        longer.decrypt(forged.to_bytes())
+    # Damaged where its length stands, the ciphertexts too: the length is looked at first.
+    (part,) = forged.parts
+    for claimed in (1, 64, 1 << 20):
+        head = b"\x02" + (2).to_bytes(4, "little") + (3).to_bytes(4, "little") + bytes(14)
+        body = (0).to_bytes(4, "little") + (8).to_bytes(8, "little") + bytes(8)
+        lying = (head + body + claimed.to_bytes(4, "little"),)
+        with pytest.raises(hesc.WireError, match=f"streams of {claimed} bits"):
+            longer.decrypt(forged._replace(parts=lying).to_bytes())
+    for cut in (0, 3, 9, 23, 27, 35, len(part) // 4):
+        with pytest.raises(hesc.WireError):
+            longer.decrypt(forged._replace(parts=(part[:cut],)).to_bytes())
 
 
 @pytest.mark.parametrize("part", ["plan", "owner", "server", "query", "answer"])

@@ -23,14 +23,14 @@ from hesc.planner import (
     Scores,
     Task,
     decide,
-    estimates,
     reference,
+    timing,
 )
-from hesc.planner.candidates import CANDIDATES
 from hesc.planner.decision import objective
-from hesc.planner.estimates import measure
 from hesc.planner.roles import DISCLOSURES, SETTINGS, Sees, objection
+from hesc.planner.timing import measure
 from hesc.planner.work import Count, counted, fitted, seconds
+from hesc.protocols.candidates import CANDIDATES
 from hesc_papers.planner_problems import made
 from hesc_papers.planner_tasks import FIRST, HELD_OUT, LATER, later, names, part_of
 
@@ -83,6 +83,7 @@ def data(task: Task) -> np.ndarray:
         return rng.uniform(scores.low, scores.high, (task.samples, scores.features))
     if isinstance(problem, Products):
         return rng.uniform(-1, 1, (problem.factors, task.samples))
+    assert isinstance(problem, Distances)
     return codes(problem.bits, task.samples)
 
 
@@ -310,7 +311,7 @@ def test_predictions_follow_the_processors_speed(
     slower: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = slower * SHIPPED.reference
-    monkeypatch.setattr(estimates, "reading", lambda *_: now)
+    monkeypatch.setattr(timing, "reading", lambda *_: now)
     decision = decide(TASKS["scores"], calibration=SHIPPED)
     chosen = decision.chosen
     assert decision.expected(chosen) is None

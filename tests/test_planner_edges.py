@@ -14,9 +14,10 @@ from hesc.codes import GalleryPlan
 from hesc.codes.secret import encrypt_probes
 from hesc.planner import Calibration, Classes, Distances, Products, Scores, Task, decide
 from hesc.planner import calibration as calibrating
-from hesc.planner.candidates.codes import EncryptedRecords, most_probes
-from hesc.planner.decision import _rounded_up
-from hesc.planner.estimates import Estimate, measure
+from hesc.planner.estimates import Estimate
+from hesc.planner.tasks import _rounded_up
+from hesc.planner.timing import measure
+from hesc.protocols.candidates.codes import EncryptedRecords, most_probes
 from hesc.secret import keygen
 
 if TYPE_CHECKING:

@@ -15,16 +15,16 @@ from scipy.stats import binom
 from hesc import HescError, OutOfRangeError, ShapeError
 from hesc._support import shares
 from hesc.integers import BootstrappedIntegers, Kind
-from hesc.params import Params
+from hesc.params import Params, sizes
 from hesc.planner import Calibration, Classes, Distances, Products, Scores, Task, decide
-from hesc.planner.candidates import CANDIDATES
-from hesc.planner.candidates import decisions as deciding
-from hesc.planner.candidates.encrypted_columns import EncryptedColumns
-from hesc.planner.candidates.ring_products import RingProducts
-from hesc.planner.candidates.stream_sums import StreamSums
-from hesc.planner.candidates.whole_columns import WholeColumns
-from hesc.planner.estimates import Estimate, measure, timed
-from hesc.protocols.classes import sizes
+from hesc.planner.estimates import Estimate
+from hesc.planner.timing import measure, timed
+from hesc.protocols.candidates import CANDIDATES
+from hesc.protocols.candidates import decisions as deciding
+from hesc.protocols.candidates.encrypted_columns import EncryptedColumns
+from hesc.protocols.candidates.ring_products import RingProducts
+from hesc.protocols.candidates.stream_sums import StreamSums
+from hesc.protocols.candidates.whole_columns import WholeColumns
 from hesc.protocols.classes.models import classify
 from hesc.protocols.classes.quantisation import MODELS, quantised
 from hesc.secret import keygen
@@ -200,17 +200,18 @@ def test_integers_are_the_model_in_whole_numbers(features: int, outputs: int) ->
 def test_keys_are_as_large_as_said(name: str) -> None:
     params = Params.preset(name)
     public = keygen(params, unpacking=True)[1]
-    size = len(public.to_bytes())
-    assert sizes.keys(name, "packed") == size
-    assert sizes.keys(name, "sliced") == len(public.only("relinearisation").to_bytes())
+    moves = (params.slot_degree or 1) - 1
+    assert sizes.keys(params, moves=moves) == len(public.to_bytes())
+    assert sizes.keys(params) == len(public.only("relinearisation").to_bytes())
 
 
 @pytest.mark.parametrize(("samples", "width"), [(1, 1), (64, 32), (64, 33), (64, 200)])
 def test_queries_of_bits_are_as_large_as_said(samples: int, width: int) -> None:
-    _, public = keygen(Params.preset("tfhe_2048"))
+    params = Params.preset("tfhe_2048")
+    _, public = keygen(params)
     numbers = np.zeros(samples, dtype=object)
     sent = BootstrappedIntegers.encrypt(public, numbers, Kind(width)).to_bytes()
-    assert len(sent) == sizes.bits_up(samples * width)
+    assert len(sent) == sizes.bits(params, samples, width)
 
 
 # Whole numbers in columns.

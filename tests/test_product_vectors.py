@@ -13,7 +13,8 @@ import pytest
 import hesc
 from hesc.codes import EncryptedCodes, EncryptedDistances, EncryptedGallery, GalleryPlan, hamming
 from hesc.codes.secret import decrypt_distances, gallery_distances
-from hesc.ring_products import EncryptedModel, Model, Plan
+from hesc.ring_products import EncryptedModel, Model
+from hesc.ring_products import RingProductPlan as Plan
 from hesc.ring_products.secret import decrypt_scores
 from tests.second_implementation import codes as second_codes
 from tests.second_implementation import ring_products as second

@@ -31,7 +31,7 @@ PARTS = st.lists(st.binary(max_size=40), min_size=1, max_size=5).map(tuple)
 def message(
     kind: Kind = Kind.QUERY, samples: int = 3, parts: tuple[bytes, ...] = (b"ab", b"c")
 ) -> Message:
-    query = name_of(b"a query") if kind is Kind.ANSWER else bytes(16)
+    query = bytes(16) if kind is Kind.QUERY else name_of(b"a query")
     return Message(kind, PLAN[:16], samples, parts, query)
 
 

@@ -22,8 +22,15 @@ from hesc.ml import (
 )
 from hesc.ml.square import PrivateSquareNetwork
 from hesc.protocols import registry
+from hesc.protocols.linkage import LinkagePlan
 from hesc.streams.iris import load_network
-from tests.protocol_laws import check_documents, check_words
+from tests.protocol_laws import (
+    check_documents,
+    check_keys,
+    check_plan,
+    check_sizes,
+    check_words,
+)
 
 X, Y = load_iris(return_X_y=True)
 
@@ -64,11 +71,15 @@ PLANNED: Final = {
     "neighbours": _neighbours,
     "streams": _square,
 }
-"""An estimator that each protocol serves."""
+"""An estimator that each protocol of models serves."""
+AGREED: Final = {"linkage": LinkagePlan(70, 530, 128)}
+"""A plan of each protocol that serves no model."""
 
 
 def test_every_protocol_is_tried() -> None:
-    assert set(PLANNED) == set(registry.PROTOCOLS)
+    assert set(PLANNED) | set(AGREED) == set(registry.PROTOCOLS)
+    for name, row in registry.PROTOCOLS.items():
+        assert row.has_model == (name in PLANNED)
 
 
 @cache
@@ -76,11 +87,38 @@ def planned(name: str) -> Any:
     return PLANNED[name]()
 
 
-@pytest.mark.parametrize("name", registry.PROTOCOLS)
-def test_documents_are_read_strictly(name: str) -> None:
+def plan_of(name: str) -> Any:
+    return AGREED.get(name) or planned(name)._served().plan
+
+
+@pytest.mark.parametrize("name", PLANNED)
+def test_models_are_read_strictly(name: str) -> None:
     check_documents(planned(name))
 
 
 @pytest.mark.parametrize("name", registry.PROTOCOLS)
+def test_plans_are_read_strictly(name: str) -> None:
+    check_plan(plan_of(name))
+
+
+@pytest.mark.parametrize("name", PLANNED)
+def test_sizes_are_those_of_runs(name: str) -> None:
+    check_sizes(planned(name), X)
+
+
+@pytest.mark.parametrize("name", ["classes", "networks", "owners"])
+def test_keys_are_as_long_as_plans_say(name: str) -> None:
+    private = planned(name)
+    plan = private._served().plan
+    told = plan.keys if name == "networks" else plan.costs["keys"]
+    assert len(private._backend.client().public_keys()) == told
+
+
+@pytest.mark.parametrize("name", registry.PROTOCOLS)
 def test_plans_say_who_learns_what(name: str) -> None:
-    check_words(planned(name))
+    check_words(plan_of(name))
+
+
+@pytest.mark.parametrize("name", registry.PROTOCOLS)
+def test_keys_of_another_pair_are_refused_at_once(name: str) -> None:
+    check_keys(plan_of(name))

@@ -12,7 +12,8 @@ import pytest
 
 import hesc
 from hesc import ring_products
-from hesc.ring_products import Bounds, EncryptedModel, Model, Plan
+from hesc.ring_products import Bounds, EncryptedModel, Model
+from hesc.ring_products import RingProductPlan as Plan
 from hesc.ring_products.secret import decrypt_scores, encrypt_features, encrypt_model
 from tests.second_implementation import ring_products as second
 from tests.second_implementation import wire
@@ -339,6 +340,6 @@ def test_bounds_of_models_that_doubles_do_not_hold_are_refused() -> None:
 
 
 def test_what_is_public_cannot_decrypt() -> None:
-    assert set(ring_products.__all__) == {"Bounds", "EncryptedModel", "Model", "Plan"}
+    assert set(ring_products.__all__) == {"Bounds", "EncryptedModel", "Model", "RingProductPlan"}
     kinds = (Bounds, EncryptedModel, Model, Plan)
     assert not any("decrypt" in name for kind in kinds for name in dir(kind))

@@ -12,11 +12,11 @@ import pytest
 
 MAY: Final = {"secret", "client"}
 """Files that hold, make or use a secret key: no other that a server imports may reach one."""
-UPPER: Final = ("hesc.cli", "hesc.planner", "hesc.ml")
+UPPER: Final = ("hesc.cli", "hesc.planner", "hesc.protocols.candidates", "hesc.ml")
 """Rooms where both sides of a computation are made: commands, the planner, estimators."""
 BOTH: Final = {
     # Files of a protocol that play both sides, to plan, to measure or to show it.
-    "backend", "planning", "sizes", "staged",
+    "backend", "demonstration", "planning", "staged",
 }  # fmt: skip
 
 

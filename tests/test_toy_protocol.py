@@ -23,9 +23,15 @@ from hesc.ml import (
     ServerFolder,
 )
 from hesc.protocols import registry
-from hesc.protocols.message import Kind
+from hesc.protocols.message import Kind, Message
 from tests import lying_messages
-from tests.protocol_laws import check_documents, check_words
+from tests.protocol_laws import (
+    check_documents,
+    check_keys,
+    check_plan,
+    check_sizes,
+    check_words,
+)
 from tests.toy_protocol.client import ToyClient
 from tests.toy_protocol.options import Whole
 from tests.toy_protocol.plan import ToyPlan
@@ -207,7 +213,10 @@ def test_commands_work_on_its_folders(saved: Path, tmp_path: Path) -> None:
 def test_the_laws_of_protocols_hold() -> None:
     private = planned()
     check_documents(private)
-    check_words(private)
+    check_sizes(private, X)
+    plan = private._served().plan
+    for check in (check_plan, check_words, check_keys):
+        check(plan)
 
 
 def test_lying_messages_are_refused_or_used(sides: Sides) -> None:
@@ -216,6 +225,18 @@ def test_lying_messages_are_refused_or_used(sides: Sides) -> None:
     answer = server.answer(query)
     assert lying_messages.check_reader(query, server.answer) > 150
     assert lying_messages.check_reader(answer, client.decrypt) > 150
+
+
+def test_messages_longer_than_their_plan_has_any_are_refused(sides: Sides) -> None:
+    """Before anything is allocated for them."""
+    query = sides.client.encrypt(X[:4]).data
+    for kind, read in ((Kind.QUERY, sides.server.answer), (Kind.ANSWER, sides.client.decrypt)):
+        longest = sides.plan.longest(kind)
+        assert longest < 1 << 20
+        data = Message(kind, sides.plan.digest[:16], 1, (bytes(longest),)).to_bytes()
+        with pytest.raises(hesc.WireError, match="bytes at most"):
+            read(data)
+    assert sides.server.answer(query)
 
 
 def test_messages_of_another_protocol_are_refused(sides: Sides) -> None:

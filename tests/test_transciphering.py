@@ -15,7 +15,7 @@ from hesc.integers.secret import decrypt_integers
 from hesc.integers.transciphering import Message, Shape
 from hesc.params import Params, VectorParams
 
-Party = tuple[transciphering.Plan, hesc.SecretKey, hesc.PublicKeys]
+Party = tuple[transciphering.Decipherer, hesc.SecretKey, hesc.PublicKeys]
 
 
 @pytest.fixture(scope="module")

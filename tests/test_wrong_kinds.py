@@ -56,8 +56,8 @@ def test_what_is_no_bytes_is_not_read(data: Any) -> None:
         lambda: integers.EncryptedIntegers.from_bytes(g.slots.params, data),
         lambda: integers.BootstrappedIntegers.from_bytes(g.bits, data),
         lambda: integers.IntegerAnswer.from_bytes(g.bits, data),
-        lambda: ring_products.Plan.from_bytes(data),
-        lambda: logarithms.Plan.from_bytes(data),
+        lambda: ring_products.RingProductPlan.from_bytes(data),
+        lambda: logarithms.LogarithmPlan.from_bytes(data),
         lambda: codes.GalleryPlan.from_bytes(data),
         lambda: transciphering.Message.from_bytes(data),
         lambda: hesc.CipherKey.from_bytes(data),
@@ -196,7 +196,7 @@ def test_only_encrypted_bits_are_decrypted(bits: Any) -> None:
 
 def test_what_multiplies_logarithms_takes_lists_and_mappings() -> None:
     factors = [logarithms.Factor(2), logarithms.Factor(2, source="clear")]
-    plan = logarithms.Plan.elementwise(factors, error=0.05)
+    plan = logarithms.LogarithmPlan.elementwise(factors, error=0.05)
     evaluator = logarithms.Evaluator(plan, clear={1: [0.5, 0.25]})
     calls: list[Callable[[], object]] = [
         *(lambda bad=bad: logarithms.Evaluator(plan, shared=bad) for bad in (None, 5, b"x", [5])),

@@ -33,7 +33,7 @@ from hesc.params import Params
 from hesc.streams.arrays import Answer, EncryptedArray, SeededArray, powers
 from hesc.streams.encoding import EncodedArray, Encoder
 from hesc.streams.encryptor import Encryptor
-from hesc.streams.polynomials import Plan, Polynomial
+from hesc.streams.polynomials import Polynomial, PolynomialPlan
 from hesc.vectors import EncryptedVector, PublicKeys
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ __all__ = [
     "OutOfRangeError",
     "ParameterError",
     "Params",
-    "Plan",
     "Polynomial",
+    "PolynomialPlan",
     "PublicKeys",
     "SecretEncryptor",
     "SecretKey",

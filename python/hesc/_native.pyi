@@ -1,14 +1,18 @@
 """The compiled part of hesc. Arrays are one-dimensional and contiguous; every long call releases
-the interpreter lock. Use the classes of the package `hesc`, which add shapes and defaults."""
+the interpreter lock. Use the classes of the package `hesc`, which add shapes and defaults. Plans
+that all sides derive are public as they are, and take what numpy makes arrays of."""
 
 from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Never, Self, final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from hesc.codes.galleries import GallerySizes
 from hesc.gates.circuit import Precision
+from hesc.logarithms.sizes import Code, LogarithmSizes
+from hesc.ring_products.plans import Sizes
 
 class PanicException(RuntimeError): ...  # noqa: N818 - its name
 class HescError(ValueError): ...
@@ -136,6 +140,22 @@ class StreamParams:
     def block_length(self) -> int: ...
     @property
     def fingerprint(self) -> str: ...
+    @property
+    def capacity(self) -> int:
+        """The largest count that a position holds which no mask has changed."""
+
+    def bit_integers_length(self, count: int, width: int, terms: int | None = None) -> int | None:
+        """Bytes of integers whose bits bootstrap, or None.
+
+        As they are encrypted, or on their way back, each bit the parity of `terms` that bootstraps
+        gave. None in other schemes, and where those have no room.
+        """
+
+    def bootstrapping_keys_length(self) -> int | None:
+        """Bytes of the public keys of bits that bootstrap; None in other schemes."""
+
+    def codes_lengths(self, codes: int, bits: int, records: int) -> tuple[int, int]:
+        """Bytes of codes under the secret key, and of their distances to records in the clear."""
 
 def join_keys(parts: list[tuple[str, bytes]]) -> bytes: ...
 def split_keys(data: bytes, only: list[str] | None) -> list[tuple[str, bytes]]: ...
@@ -202,6 +222,9 @@ class Array:
         granularity: int,
     ) -> Array: ...
     def answer(self, *, bases: list[int] | None, compact: bool) -> Answer: ...
+    def length_under(self, params: StreamParams, secret: int, public: int) -> int:
+        """Bytes that it takes under other parameters, its blocks combined of such encryptions."""
+
     def to_bytes(self) -> bytes: ...
 
 @final
@@ -211,6 +234,9 @@ class SeededArray:
     @property
     def elements(self) -> int: ...
     def expand(self) -> Array: ...
+    def length_under(self, params: StreamParams, secret: int, public: int) -> int:
+        """Bytes that it takes under other parameters, its blocks combined of such encryptions."""
+
     def to_bytes(self) -> bytes: ...
 
 class Answer:
@@ -221,6 +247,9 @@ class Answer:
     def elements(self) -> int: ...
     @property
     def blocks(self) -> int: ...
+    def length_under(self, params: StreamParams, secret: int, public: int) -> int:
+        """Bytes that it takes under other parameters, its blocks combined of such encryptions."""
+
     def to_bytes(self) -> bytes: ...
 
 @final
@@ -601,6 +630,22 @@ class VectorParams:
     def extraction_elements(self) -> list[int]: ...
     def dimension_element(self, dimension: int, steps: int) -> int: ...
     def frobenius_element(self, times: int) -> int: ...
+    def vector_length(self, level: int, seeded: bool) -> int:
+        """Bytes of a vector at a level; seeded ones are fresh under the secret key."""
+
+    def integers_length(
+        self, of: tuple[int, int, bool, bool], layout: str, level: int, seeded: bool
+    ) -> int:
+        """Bytes of integers at a level: how many, their bits, whether signed, whether boolean."""
+
+    def keys_length(self, products: bool, automorphisms: int) -> int:
+        """Bytes of public keys, with the key for products or without, and with some that move."""
+
+    def blank(self, seeded: bool) -> Ciphertext:
+        """What an encryption under the secret key or the public one claims, over zeros."""
+
+    def blank_keys(self, steps: list[int]) -> tuple[RelinKey, GaloisKeys]:
+        """Keys of zeros that blank ciphertexts are tried with."""
 
 @final
 class Plaintext:
@@ -647,31 +692,39 @@ class RelinKey:
 class RingProductPlan:
     @staticmethod
     def of_model(
-        weights: NDArray[np.float64],
-        intercepts: NDArray[np.float64],
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
+        weights: ArrayLike,
+        intercepts: ArrayLike = 0.0,
+        *,
+        low: ArrayLike,
+        high: ArrayLike,
         error: float,
     ) -> RingProductPlan: ...
     @staticmethod
-    def bounds_of(
-        weights: NDArray[np.float64],
-        intercepts: NDArray[np.float64],
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
-    ) -> tuple[float, float, float]: ...
-    @staticmethod
-    def declared(
+    def hiding(
+        shape: tuple[int, int],
         *,
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
-        centres: NDArray[np.float64],
-        offset: float,
+        low: ArrayLike,
+        high: ArrayLike,
+        error: float,
         weights_l1: float,
         weights_l2: float,
+        answers: int,
+        offset: float = 0.0,
+        centres: ArrayLike = 0.0,
+        statistical_bits: int = 40,
+    ) -> RingProductPlan: ...
+    @staticmethod
+    def encrypted(
+        shape: tuple[int, int],
+        *,
+        low: ArrayLike,
+        high: ArrayLike,
         error: float,
-        hiding: tuple[int, int] | None,
-        encrypted: str | None,
+        weights_l1: float,
+        weights_l2: float,
+        offset: float = 0.0,
+        centres: ArrayLike = 0.0,
+        under: str = "secret",
     ) -> RingProductPlan: ...
     @staticmethod
     def from_bytes(data: bytes) -> RingProductPlan: ...
@@ -679,53 +732,51 @@ class RingProductPlan:
     @property
     def params(self) -> VectorParams: ...
     @property
-    def features(self) -> int: ...
-    @property
-    def outputs(self) -> int: ...
-    @property
-    def samples(self) -> tuple[int, int]: ...
-    @property
-    def scales(self) -> tuple[int, float, int]: ...
+    def shape(self) -> tuple[int, int]: ...
     @property
     def error(self) -> float: ...
     @property
     def deployment_error(self) -> float: ...
     @property
-    def hiding(self) -> tuple[int, int] | None: ...
+    def answer_bits(self) -> int: ...
     @property
-    def encrypted(self) -> str | None: ...
+    def capacity(self) -> int: ...
     @property
-    def low(self) -> NDArray[np.float64]: ...
+    def most_samples(self) -> int: ...
     @property
-    def high(self) -> NDArray[np.float64]: ...
+    def answers(self) -> int | None: ...
     @property
-    def centres(self) -> NDArray[np.float64]: ...
-    def bytes_of(self, samples: int) -> tuple[int, int]: ...
-    def model_bytes(self) -> int: ...
-    def encrypt_model(
-        self,
-        secret: VectorSecretKey,
-        weights: NDArray[np.float64],
-        intercepts: NDArray[np.float64],
-    ) -> bytes: ...
-    def encrypt_model_public(
-        self,
-        public: VectorPublicKey,
-        weights: NDArray[np.float64],
-        intercepts: NDArray[np.float64],
-    ) -> bytes: ...
-    def errors_of(
-        self, weights: NDArray[np.float64], features: NDArray[np.float64]
-    ) -> NDArray[np.float64]: ...
-    def encrypt(self, secret: VectorSecretKey, features: NDArray[np.float64]) -> bytes: ...
-    def decrypt(self, secret: VectorSecretKey, answer: bytes) -> NDArray[np.float64]: ...
+    def encrypted_under(self) -> str | None: ...
+    @property
+    def model_size(self) -> int | None: ...
+    @property
+    def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def sizes(self, samples: int = 1) -> Sizes: ...
+    def errors_of(self, weights: ArrayLike, samples: ArrayLike) -> NDArray[np.float64]: ...
+    def __reduce__(self) -> tuple[Callable[[bytes], RingProductPlan], tuple[bytes]]: ...
+
+def ring_product_bounds(
+    weights: ArrayLike, intercepts: ArrayLike, low: ArrayLike, high: ArrayLike
+) -> tuple[float, float, float]: ...
+def encrypt_features(
+    plan: RingProductPlan, secret: VectorSecretKey, samples: ArrayLike
+) -> bytes: ...
+def decrypt_scores(
+    plan: RingProductPlan, secret: VectorSecretKey, answer: bytes
+) -> NDArray[np.float64]: ...
+def encrypt_model(
+    plan: RingProductPlan,
+    key: VectorSecretKey | VectorPublicKey,
+    weights: ArrayLike,
+    intercepts: ArrayLike,
+) -> bytes: ...
 
 class RingProductModel:
     def __new__(
         cls,
         plan: RingProductPlan,
-        weights: NDArray[np.float64],
-        intercepts: NDArray[np.float64],
+        weights: ArrayLike,
+        intercepts: ArrayLike,
         public: VectorPublicKey | None,
     ) -> Self: ...
     def evaluate(self, query: bytes) -> bytes: ...
@@ -734,20 +785,32 @@ class RingProductModel:
 
 @final
 class GalleryPlan:
-    def __new__(cls, bits: int, piece: int) -> Self: ...
+    def __new__(cls, bits: int, *, piece: int = 64) -> Self: ...
     @staticmethod
     def from_bytes(data: bytes) -> GalleryPlan: ...
     def to_bytes(self) -> bytes: ...
     @property
     def params(self) -> VectorParams: ...
     @property
-    def numbers(self) -> tuple[int, int, int, int]: ...
-    def bytes_of(self, records: int, probes: int) -> tuple[int, int, int]: ...
-    def encrypt_gallery(self, secret: VectorSecretKey, codes: NDArray[np.uint64]) -> bytes: ...
-    def encrypt_probes(self, secret: VectorSecretKey, codes: NDArray[np.uint64]) -> bytes: ...
-    def decrypt(
-        self, secret: VectorSecretKey, answer: bytes
-    ) -> tuple[int, int, int, int, NDArray[np.uint32]]: ...
+    def bits(self) -> int: ...
+    @property
+    def piece(self) -> int: ...
+    @property
+    def answer_bits(self) -> int: ...
+    @property
+    def capacity(self) -> int: ...
+    def sizes(self, records: int = 1, probes: int = 1) -> GallerySizes: ...
+    def __reduce__(self) -> tuple[Callable[[bytes], GalleryPlan], tuple[bytes]]: ...
+
+def encrypt_gallery(
+    plan: GalleryPlan, secret: VectorSecretKey, codes: NDArray[np.uint64]
+) -> bytes: ...
+def encrypt_probes(
+    plan: GalleryPlan, secret: VectorSecretKey, codes: NDArray[np.uint64]
+) -> bytes: ...
+def decrypt_gallery_distances(
+    plan: GalleryPlan, secret: VectorSecretKey, answer: bytes
+) -> tuple[int, int, int, int, NDArray[np.uint32]]: ...
 
 @final
 class GalleryProbes:
@@ -771,22 +834,38 @@ class RingProductEncryptedModel:
     def evaluate(self, query: bytes) -> bytes: ...
 
 @final
+class Factor:
+    def __new__(
+        cls,
+        shape: int | tuple[int, ...] = (),
+        *,
+        bound: ArrayLike = 1.0,
+        source: str = "secret",
+        shared: bool = False,
+    ) -> Self: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def shared(self) -> bool: ...
+    @property
+    def bounds(self) -> NDArray[np.float64]: ...
+
+@final
 class LogarithmPlan:
     @staticmethod
-    def declared(
-        operands: list[
-            tuple[
-                str,
-                bool,
-                list[int],
-                NDArray[np.float64],
-                NDArray[np.uint32],
-                NDArray[np.uint32],
-                NDArray[np.uint32],
-            ]
-        ],
-        shape: list[int],
-        terms: tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64]],
+    def elementwise(factors: Sequence[Factor], *, error: float) -> LogarithmPlan: ...
+    @staticmethod
+    def sums(
+        factors: Sequence[Factor], *, error: float, weights: ArrayLike = 1.0
+    ) -> LogarithmPlan: ...
+    @staticmethod
+    def polynomial(
+        factors: Sequence[Factor],
+        exponents: Sequence[ArrayLike],
+        coefficients: ArrayLike,
+        *,
         error: float,
     ) -> LogarithmPlan: ...
     @staticmethod
@@ -795,34 +874,41 @@ class LogarithmPlan:
     @property
     def params(self) -> VectorParams: ...
     @property
-    def operands(self) -> list[tuple[str, bool, list[int]]]: ...
-    def bounds(self, number: int) -> NDArray[np.float64]: ...
+    def factors(self) -> tuple[Factor, ...]: ...
     @property
-    def shape(self) -> list[int]: ...
+    def shape(self) -> tuple[int, ...]: ...
     @property
     def products(self) -> int: ...
     @property
-    def samples(self) -> tuple[int, int]: ...
-    @property
-    def code(self) -> tuple[int, int, int, int]: ...
-    @property
     def error(self) -> float: ...
-    def bytes_of(self, samples: int) -> tuple[list[int], int]: ...
-    def errors_of(self, numbers: list[NDArray[np.float64]]) -> NDArray[np.float64]: ...
-    def encrypt_public(
-        self, number: int, key: VectorPublicKey, numbers: NDArray[np.float64]
-    ) -> bytes: ...
-    def encrypt(self, number: int, key: VectorSecretKey, numbers: NDArray[np.float64]) -> bytes: ...
-    def decrypt(
-        self, secret: VectorSecretKey, answer: bytes
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    @property
+    def code(self) -> Code: ...
+    @property
+    def answer_bits(self) -> int: ...
+    @property
+    def capacity(self) -> int: ...
+    @property
+    def most_samples(self) -> int: ...
+    def sizes(self, samples: int = 1) -> LogarithmSizes: ...
+    def errors_of(self, *values: ArrayLike) -> NDArray[np.float64]: ...
+    def __reduce__(self) -> tuple[Callable[[bytes], LogarithmPlan], tuple[bytes]]: ...
+
+def encrypt_logarithms(
+    plan: LogarithmPlan,
+    factor: int,
+    key: VectorSecretKey | VectorPublicKey,
+    values: ArrayLike,
+) -> bytes: ...
+def decrypt_logarithms(
+    plan: LogarithmPlan, secret: VectorSecretKey, answer: bytes
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
 @final
 class LogarithmEvaluator:
     def __new__(
         cls,
         plan: LogarithmPlan,
-        clear: list[tuple[int, NDArray[np.float64]]],
+        clear: list[tuple[int, ArrayLike]],
         uploads: list[bytes],
     ) -> Self: ...
     def evaluate(self, uploads: list[bytes]) -> bytes: ...

@@ -11,7 +11,8 @@ import pytest
 import hesc
 from hesc.codes import HashKey
 from hesc.integers.transciphering import Shape
-from hesc.protocols.linkage import Comparer, LinkagePlan, Sender
+from hesc.protocols.linkage import Comparer, LinkagePlan, Sender, pieces
+from hesc.protocols.message import NAME_BYTES
 from hesc.protocols.owners import masks, sets
 
 if TYPE_CHECKING:
@@ -20,20 +21,23 @@ if TYPE_CHECKING:
 CODES = np.arange(256, dtype=np.uint64).reshape(128, 2)
 
 
-def order_of(party: type[Sender | Comparer], public: hesc.PublicKeys) -> bytes:
+def order_of(party: type[Sender | Comparer], keys: bytes) -> bytes:
     """Where a linkage's matches lead: the order that only the party knows."""
-    made = party(LinkagePlan(128, 128, 128), public, CODES)
-    return made.matched([[place, place] for place in range(128)]).tobytes()
+    plan = LinkagePlan(128, 128, 128)
+    made, name = party(plan, keys, CODES), bytes(NAME_BYTES - 1) + b"q"
+    made._queries.add(name)
+    every = np.arange(128).repeat(2).reshape(-1, 2)
+    return made.matched(pieces.write_matches(plan, every, name)).tobytes()
 
 
 @pytest.fixture(scope="module")
 def draws() -> dict[str, Callable[[], bytes]]:
-    _, public = hesc.keygen(LinkagePlan(128, 128, 128).params())
+    linked = hesc.keygen(LinkagePlan(128, 128, 128).params)[1].to_bytes()
     cipher = hesc.CipherKey.generate()
     keys = hesc.keygen(sets.params_of("66 bits"), products=False)[1]
     return {
-        "the sender's order": lambda: order_of(Sender, public),
-        "the comparer's order": lambda: order_of(Comparer, public),
+        "the sender's order": lambda: order_of(Sender, linked),
+        "the comparer's order": lambda: order_of(Comparer, linked),
         "masks of scores": lambda: masks.normal(2).tobytes(),
         "keys of hashes": lambda: HashKey.generate().secret_bytes(),
         "keys of ciphers": lambda: hesc.CipherKey.generate().secret_bytes(),

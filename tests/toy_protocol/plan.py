@@ -13,7 +13,7 @@ from hesc.models.conclusions import Concluding
 from hesc.protocols import wire
 from hesc.protocols.disclosure import Disclosure
 from hesc.protocols.message import message_size
-from hesc.protocols.plan import Plan
+from hesc.protocols.plan import ModelPlan
 from hesc.ring_products.plans import Sizes
 from hesc.vectors.vectors import EncryptedVector
 
@@ -31,7 +31,7 @@ _DOWN: Final = 36_007
 
 
 @dataclass(frozen=True, eq=False)
-class ToyPlan(Plan, Concluding):
+class ToyPlan(ModelPlan, Concluding):
     """Public, and the same on both sides: how large features and scores are."""
 
     protocol: ClassVar[str] = "toy"

@@ -10,6 +10,7 @@
 //! - [`gates`]: gate circuits as data, and as few bootstraps as they take;
 //! - [`logarithms`]: products of encrypted numbers as sums of their logarithms;
 //! - [`ring_products`]: linear scores of encrypted features by one product of polynomials;
+//! - [`plans`]: what all sides of the former two, and of galleries, derive;
 //! - [`codes`]: Hamming distances of encrypted binary codes to clear ones;
 //! - [`transciphering`]: from data under a stream cipher to integers in slots;
 //! - [`Counts`]: the decrypted answer; [`Readout`]: separated, ready to be decoded to estimates.
@@ -21,6 +22,7 @@ pub mod codes;
 mod error;
 pub mod gates;
 pub mod logarithms;
+pub mod plans;
 pub mod ring_products;
 pub mod streams;
 pub mod transciphering;
@@ -28,5 +30,6 @@ pub mod vectors;
 
 pub use error::CircuitError;
 pub use streams::{
-    Answer, Counts, Fusion, Layout, MAX_WEIGHT, Plaintext, Readout, SeededStreams, Streams,
+    Answer, Counts, Envelope, Fusion, Layout, MAX_WEIGHT, Plaintext, Readout, SeededStreams,
+    Streams,
 };

@@ -1,6 +1,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hesc_circuits::Fusion;
+use hesc_schemes::streams::{Encryptions, Form};
 use hesc_schemes::wire::{Kind, Reader};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -203,6 +204,13 @@ impl Array {
         interruptible(py, || self.0.answer(fusion.as_ref(), compact), to_py).map(Answer)
     }
 
+    /// Bytes that the wire form has under other parameters of the same block length, with blocks combined of so many
+    /// encryptions under the secret key and under the public one.
+    fn length_under(&self, params: &Params, secret: usize, public: usize) -> PyResult<usize> {
+        let envelope = self.0.envelope().map_err(to_py)?;
+        params.length(&envelope, Form::Full, Encryptions { secret, public })
+    }
+
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &py.compute(|| self.0.to_bytes()).map_err(to_py)?))
     }
@@ -225,6 +233,11 @@ impl SeededArray {
 
     fn expand(&self, py: Python<'_>) -> PyResult<Array> {
         interruptible(py, || self.0.expand(), to_py).map(Array)
+    }
+
+    /// See `Array.length_under`.
+    fn length_under(&self, params: &Params, secret: usize, public: usize) -> PyResult<usize> {
+        params.length(&self.0.envelope(), Form::Seeded, Encryptions { secret, public })
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -258,6 +271,13 @@ impl Answer {
     #[getter]
     fn blocks(&self) -> usize {
         self.0.blocks()
+    }
+
+    /// See `Array.length_under`.
+    fn length_under(&self, params: &Params, secret: usize, public: usize) -> PyResult<usize> {
+        let (form, often) = self.0.form();
+        let [secret, public] = [secret, public].map(|count| count * often as usize);
+        params.length(&self.0.envelope(), form, Encryptions { secret, public })
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {

@@ -28,3 +28,33 @@ pub fn numbers(set: &dyn Set) -> Option<Numbers> {
 pub fn numbers(_: &dyn Set) -> Option<Numbers> {
     None
 }
+
+/// Bytes of integers; see `Params::bit_integers_length`.
+#[cfg(feature = "tfhe")]
+pub fn integers_length(
+    set: &dyn Set,
+    shape: (usize, usize),
+    answer: Option<usize>,
+) -> Option<usize> {
+    hesc_circuits::gates::integers_length(set.as_any().downcast_ref()?, shape, answer)
+}
+
+/// There are none.
+#[cfg(not(feature = "tfhe"))]
+pub fn integers_length(_: &dyn Set, _: (usize, usize), _: Option<usize>) -> Option<usize> {
+    None
+}
+
+/// Bytes of public keys, those for bootstraps among them.
+#[cfg(feature = "tfhe")]
+pub fn keys_length(set: &dyn Set) -> Option<usize> {
+    let scheme: &hesc_schemes::Tfhe = set.as_any().downcast_ref()?;
+    let keys = [scheme.public_key_length(), scheme.evaluation_key_length()];
+    Some(hesc_schemes::public_keys::length(&keys))
+}
+
+/// There are none.
+#[cfg(not(feature = "tfhe"))]
+pub fn keys_length(_: &dyn Set) -> Option<usize> {
+    None
+}

@@ -39,6 +39,20 @@ fn secret_of(key: &StreamSecretKey) -> PyResult<(&Bfv<u32>, &SecretOfSet<u32>)> 
     key.map(|key| (&key.scheme, &key.key)).ok_or_else(unsuitable)
 }
 
+/// Bytes of codes on their way up, and of their distances to records.
+pub fn lengths(
+    params: &Params,
+    codes: usize,
+    bits: usize,
+    records: usize,
+) -> PyResult<(usize, usize)> {
+    let scheme = scheme_of(params)?;
+    scheme.check_codes(bits).map_err(scheme_to_py)?;
+    // Those in the clear come in groups, those that are encrypted in slabs.
+    let down = codes::distances_length(scheme, records, codes, bits);
+    Ok((codes::seeded_length(scheme, codes, bits), down))
+}
+
 /// Packed rows and the bits of each.
 fn rows<'a>(codes: &'a PyReadonlyArray2<'_, u64>) -> PyResult<(&'a [u64], usize)> {
     let words = codes.as_slice().map_err(|_| ShapeError::new_err("codes are not contiguous"))?;

@@ -4,9 +4,12 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use hesc_circuits::{Answer, CircuitError, Counts, Fusion, Plaintext, SeededStreams, Streams};
+use hesc_circuits::{
+    Answer, CircuitError, Counts, Envelope, Fusion, Plaintext, SeededStreams, Streams,
+};
 use hesc_math::AesCtrRng;
 use hesc_schemes::rlwe::Spec;
+use hesc_schemes::streams::{Encryptions, Form};
 use hesc_schemes::{BitProduct, Fingerprint, Packing, Scheme, SchemeError, Security, sealing};
 use hesc_stochastic::{BitStreams, Origin, Representation, Selector};
 use zeroize::Zeroizing;
@@ -26,6 +29,8 @@ pub trait Set: Send + Sync {
     fn packing(&self) -> Packing;
     fn bit_product(&self) -> BitProduct;
     fn fingerprint(&self) -> Fingerprint;
+    fn length(&self, form: Form, blocks: usize, of: Encryptions) -> Option<usize>;
+    fn capacity(&self) -> u64;
     fn generate_keys(&self) -> Outcome<(Arc<dyn Secret>, Arc<dyn Public>)>;
     fn read_public(&self, bytes: &[u8]) -> Outcome<Arc<dyn Public>>;
     fn read_secret(&self, bytes: &[u8]) -> Outcome<Arc<dyn Secret>>;
@@ -51,6 +56,7 @@ pub trait Secret: Send + Sync {
 
 pub trait ErasedSeeded: Send + Sync {
     fn expand(&self) -> Outcome<Array>;
+    fn envelope(&self) -> Envelope;
     fn to_bytes(&self) -> Vec<u8>;
     fn elements(&self) -> usize;
 }
@@ -60,6 +66,8 @@ pub trait ErasedAnswer: Send + Sync {
     fn fingerprint(&self) -> Fingerprint;
     fn elements(&self) -> usize;
     fn blocks(&self) -> usize;
+    fn form(&self) -> (Form, u64);
+    fn envelope(&self) -> Envelope;
     fn to_bytes(&self) -> Vec<u8>;
 }
 
@@ -102,6 +110,8 @@ pub trait ErasedStreams: Send + Sync {
     /// This array and others times each other, see [`Streams::prefix_products`].
     fn prefix_products(&self, others: &[&dyn ErasedStreams]) -> Outcome<Vec<Array>>;
     fn answer(&self, fusion: Option<&Fusion>, compact: bool) -> Outcome<Arc<dyn ErasedAnswer>>;
+    /// What the wire form of the ciphertexts in use takes beside them.
+    fn envelope(&self) -> Outcome<Envelope>;
     /// The wire form of the ciphertexts in use.
     fn to_bytes(&self) -> Outcome<Vec<u8>>;
 }
@@ -179,6 +189,14 @@ impl<S: Scheme> Set for SetOf<S> {
 
     fn fingerprint(&self) -> Fingerprint {
         self.0.fingerprint()
+    }
+
+    fn length(&self, form: Form, blocks: usize, of: Encryptions) -> Option<usize> {
+        self.0.length(form, blocks, of)
+    }
+
+    fn capacity(&self) -> u64 {
+        self.0.capacity()
     }
 
     fn generate_keys(&self) -> Outcome<(Arc<dyn Secret>, Arc<dyn Public>)> {
@@ -265,6 +283,10 @@ impl<S: Scheme> ErasedSeeded for SeededStreams<S> {
         Ok(Arc::new(self.expand()?))
     }
 
+    fn envelope(&self) -> Envelope {
+        self.envelope()
+    }
+
     fn to_bytes(&self) -> Vec<u8> {
         self.to_bytes()
     }
@@ -289,6 +311,14 @@ impl<S: Scheme> ErasedAnswer for Answer<S> {
 
     fn blocks(&self) -> usize {
         self.blocks()
+    }
+
+    fn form(&self) -> (Form, u64) {
+        self.form()
+    }
+
+    fn envelope(&self) -> Envelope {
+        self.envelope()
     }
 
     fn to_bytes(&self) -> Vec<u8> {
@@ -367,6 +397,10 @@ impl<S: Scheme> ErasedStreams for Streams<S> {
             answer = answer.compact()?;
         }
         Ok(Arc::new(answer))
+    }
+
+    fn envelope(&self) -> Outcome<Envelope> {
+        Ok(self.trimmed()?.envelope())
     }
 
     fn to_bytes(&self) -> Outcome<Vec<u8>> {

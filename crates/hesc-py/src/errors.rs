@@ -2,8 +2,7 @@
 
 use hesc_circuits::CircuitError as OfCircuits;
 use hesc_circuits::gates::GateError;
-use hesc_circuits::logarithms::LogarithmError;
-use hesc_circuits::ring_products::RingProductError;
+use hesc_circuits::plans::PlanError;
 use hesc_schemes::SchemeError;
 use hesc_stochastic::StochasticError;
 use pyo3::create_exception;
@@ -132,32 +131,19 @@ pub fn gate_to_py(error: GateError) -> PyErr {
     }
 }
 
-/// The exception for an error of a ring product.
-pub fn ring_product_to_py(error: RingProductError) -> PyErr {
+/// The exception for what a plan refuses.
+pub fn plan_to_py(error: PlanError) -> PyErr {
     let text = error.to_string();
     match error {
-        RingProductError::Scheme(error) => of_scheme(&error),
-        RingProductError::Declared { .. } | RingProductError::Spent { .. } => {
-            ParameterError::new_err(text)
-        }
-        RingProductError::NoRoom { .. } => NoiseBudgetError::new_err(text),
-        RingProductError::Feature { .. } | RingProductError::Weights { .. } => {
+        PlanError::Scheme(error) => of_scheme(&error),
+        PlanError::NoRoom { .. } => NoiseBudgetError::new_err(text),
+        PlanError::Feature { .. } | PlanError::Number { .. } | PlanError::Weights { .. } => {
             OutOfRangeError::new_err(text)
         }
-        _ => ShapeError::new_err(text),
-    }
-}
-
-/// The exception for an error of products by logarithms.
-pub fn logarithm_to_py(error: LogarithmError) -> PyErr {
-    let text = error.to_string();
-    match error {
-        LogarithmError::Scheme(error) => of_scheme(&error),
-        LogarithmError::NoRoom { .. } => NoiseBudgetError::new_err(text),
-        LogarithmError::Number { .. } => OutOfRangeError::new_err(text),
-        LogarithmError::Count { .. }
-        | LogarithmError::Samples { .. }
-        | LogarithmError::Lengths { .. } => ShapeError::new_err(text),
+        PlanError::Places { .. }
+        | PlanError::Count { .. }
+        | PlanError::Samples { .. }
+        | PlanError::Lengths { .. } => ShapeError::new_err(text),
         _ => ParameterError::new_err(text),
     }
 }

@@ -15,6 +15,7 @@ mod errors;
 mod galleries;
 mod galois_ring;
 mod gates;
+mod inputs;
 mod integer_circuits;
 mod interrupt;
 mod key_files;
@@ -25,6 +26,7 @@ mod params;
 mod peer;
 #[cfg(feature = "peer-integers")]
 mod peer_integers;
+mod plans;
 mod presets;
 mod public_keys;
 mod ring_products;
@@ -71,7 +73,10 @@ mod _native {
         NoiseBudgetError, OutOfRangeError, ParameterError, SecurityError, ShapeError, WireError,
     };
     #[pymodule_export]
-    use crate::galleries::{EncryptedGallery, GalleryPlan, GalleryProbes};
+    use crate::galleries::{
+        EncryptedGallery, GalleryPlan, GalleryProbes, decrypt_gallery_distances, encrypt_gallery,
+        encrypt_probes,
+    };
     #[pymodule_export]
     use crate::galois_ring::GaloisRing;
     #[pymodule_export]
@@ -86,7 +91,9 @@ mod _native {
     #[pymodule_export]
     use crate::keys::{StreamPublicKey, StreamSecretKey};
     #[pymodule_export]
-    use crate::logarithms::{LogarithmEvaluator, LogarithmPlan};
+    use crate::logarithms::{
+        Factor, LogarithmEvaluator, LogarithmPlan, decrypt_logarithms, encrypt_logarithms,
+    };
     #[pymodule_export]
     use crate::params::StreamParams;
     #[cfg(feature = "peers")]
@@ -100,7 +107,10 @@ mod _native {
     #[pymodule_export]
     use crate::public_keys::{join_keys, split_keys};
     #[pymodule_export]
-    use crate::ring_products::{RingProductEncryptedModel, RingProductModel, RingProductPlan};
+    use crate::ring_products::{
+        RingProductEncryptedModel, RingProductModel, RingProductPlan, decrypt_scores,
+        encrypt_features, encrypt_model, ring_product_bounds,
+    };
     #[pymodule_export]
     use crate::transciphering::{CipherKey, Message, decipherer, keystream};
     #[cfg(feature = "peers")]

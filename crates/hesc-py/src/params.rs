@@ -1,13 +1,15 @@
 use std::sync::Arc;
 
+use hesc_circuits::Envelope;
 use hesc_schemes::rlwe::{PlaintextSpace, Spec};
 use hesc_schemes::streams::elgamal::{GroupName, spec_bytes};
-use hesc_schemes::streams::{Visitor, open, open_bits, open_lattice};
+use hesc_schemes::streams::{Encryptions, Form, Visitor, open, open_bits, open_lattice};
 use hesc_schemes::{Assurance, Packing, Pad, Plain, Scheme, SchemeError, Simulated, UnipolarSlots};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::bit_set::{self, Numbers};
+use crate::codes;
 use crate::erased::{Set, SetOf};
 use crate::errors::{ParameterError, scheme_to_py};
 use crate::presets;
@@ -59,6 +61,16 @@ impl StreamParams {
     #[cfg(feature = "tfhe")]
     pub fn tfhe(&self) -> Option<&hesc_schemes::Tfhe> {
         self.of_type()
+    }
+
+    /// Bytes of an object with batches of this set.
+    pub fn length(&self, object: &Envelope, form: Form, of: Encryptions) -> PyResult<usize> {
+        let length = object.length(|blocks| self.0.length(form, blocks, of));
+        length.ok_or_else(|| {
+            ParameterError::new_err(
+                "what such an object takes on the wire depends on products that are computed first",
+            )
+        })
     }
 
     fn bit_numbers(&self) -> Option<Numbers> {
@@ -244,5 +256,33 @@ impl StreamParams {
     #[getter]
     fn fingerprint(&self) -> String {
         self.0.fingerprint().to_string()
+    }
+
+    /// The largest count that a position holds which no mask has changed.
+    #[getter]
+    fn capacity(&self) -> u64 {
+        self.0.capacity()
+    }
+
+    /// Bytes of integers whose bits bootstrap: as they are encrypted, or on their way back, each bit the parity of so many
+    /// that bootstraps gave. None in other schemes, and where those have no room.
+    #[pyo3(signature = (count, width, terms=None))]
+    fn bit_integers_length(
+        &self,
+        count: usize,
+        width: usize,
+        terms: Option<usize>,
+    ) -> Option<usize> {
+        bit_set::integers_length(&*self.0, (count, width), terms)
+    }
+
+    /// Bytes of the public keys of bits that bootstrap; none in other schemes.
+    fn bootstrapping_keys_length(&self) -> Option<usize> {
+        bit_set::keys_length(&*self.0)
+    }
+
+    /// Bytes of so many codes under the secret key, and of their distances to so many records in the clear.
+    fn codes_lengths(&self, codes: usize, bits: usize, records: usize) -> PyResult<(usize, usize)> {
+        codes::lengths(self, codes, bits, records)
     }
 }

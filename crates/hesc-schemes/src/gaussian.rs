@@ -1,7 +1,7 @@
 //! Normal numbers from a cryptographic generator.
 
+use hesc_math::ring::Complex64;
 use rand_core::CryptoRng;
-use rustfft::num_complex::Complex64;
 
 /// Deviations that no number is beyond: `sqrt(2 ln 2^54)`, the largest radius of 53 bits.
 pub(crate) const LARGEST: f64 = 8.66;

@@ -19,7 +19,6 @@ mod kinds;
 pub mod presets;
 pub mod public_keys;
 pub mod rlwe;
-mod roots;
 mod schemes;
 pub mod sealing;
 mod security;

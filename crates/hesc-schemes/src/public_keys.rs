@@ -6,7 +6,7 @@
 //! Parts come in the order of [`Part::ALL`], each once, the public key always, and all are of one key pair. Readers
 //! open those that they need.
 
-use crate::wire::{Kind, Reader, Writer, tag_of};
+use crate::wire::{Kind, Reader, Writer, framed, nested, tag_of};
 use crate::{SchemeError, Tag};
 
 /// One of the keys that a frame may hold.
@@ -44,13 +44,18 @@ impl Part {
     }
 }
 
+/// Bytes of a frame of keys of these lengths.
+pub fn length(keys: &[usize]) -> usize {
+    framed(1 + keys.iter().map(|key| 1 + nested(*key)).sum::<usize>())
+}
+
 /// One frame of the wire forms of keys of one pair, given in the order of [`Part::ALL`].
 ///
 /// # Errors
 /// As [`split`]: a frame that it would not read is not written.
 pub fn join(parts: &[(Part, &[u8])]) -> Result<Vec<u8>, SchemeError> {
-    let size = parts.iter().map(|(_, key)| 9 + key.len()).sum::<usize>();
-    let mut writer = Writer::with_capacity(Kind::PublicKeys, 1 + size);
+    let lengths: Vec<usize> = parts.iter().map(|(_, key)| key.len()).collect();
+    let mut writer = Writer::of_length(Kind::PublicKeys, length(&lengths));
     writer.u8(parts.len() as u8);
     for (part, key) in parts {
         writer.u8(*part as u8).nested(key);

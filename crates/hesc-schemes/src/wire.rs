@@ -17,6 +17,23 @@ const MAGIC: &[u8; 4] = b"HESC";
 pub const VERSION: u8 = 1;
 const HEADER: usize = 14;
 const CHECKSUM: usize = 16;
+/// Bytes of the names of a parameter set and of a key pair.
+pub const TAG: usize = 32;
+
+/// Bytes of a frame whose body has so many.
+pub const fn framed(body: usize) -> usize {
+    HEADER + body + CHECKSUM
+}
+
+/// Bytes that an object of so many takes in the body of another.
+pub const fn nested(object: usize) -> usize {
+    size_of::<u64>() + object
+}
+
+/// Bytes of `count` values of `bits` bits each.
+pub const fn packed(count: usize, bits: u32) -> usize {
+    (count * bits as usize).div_ceil(8)
+}
 
 /// What a frame holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,6 +165,8 @@ impl Kind {
 /// Writes one frame.
 pub struct Writer {
     bytes: Vec<u8>,
+    /// The length that was announced.
+    length: Option<usize>,
 }
 
 impl Writer {
@@ -162,7 +181,14 @@ impl Writer {
         bytes.extend_from_slice(MAGIC);
         bytes.extend([VERSION, kind as u8]);
         bytes.extend([0; 8]);
-        Self { bytes }
+        Self { bytes, length: None }
+    }
+
+    /// An empty frame of this kind that will have exactly this length, which is what others are told before there is
+    /// anything to write.
+    pub fn of_length(kind: Kind, length: usize) -> Self {
+        let body = length - HEADER - CHECKSUM;
+        Self { length: Some(length), ..Self::with_capacity(kind, body) }
     }
 
     /// A parameter set of this scheme, still without parameters.
@@ -245,6 +271,7 @@ impl Writer {
         self.bytes[6..HEADER].copy_from_slice(&body.to_le_bytes());
         let hash = checksum(&self.bytes);
         self.bytes.extend_from_slice(&hash);
+        debug_assert_eq!(self.bytes.len(), self.length.unwrap_or(self.bytes.len()), "its length");
         self.bytes
     }
 }

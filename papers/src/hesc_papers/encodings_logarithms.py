@@ -63,7 +63,7 @@ class Iris:
             shared=True,
         )
         factors = [Factor(coefficients.shape[1]), weights]
-        self.plan = logarithms.Plan.sums(factors, error=IRIS_ERROR)
+        self.plan = logarithms.LogarithmPlan.sums(factors, error=IRIS_ERROR)
         self._secret, keys = hesc.keygen(self.plan.params, products=False)
         if source == "clear":
             self._server = logarithms.Evaluator(self.plan, clear={1: coefficients})
@@ -109,7 +109,7 @@ class Factors:
 
     def __init__(self, *, source: str) -> None:
         factors = [Factor((), source=source)] * FACTORS
-        self.plan = logarithms.Plan.elementwise(factors, error=FACTORS_ERROR)
+        self.plan = logarithms.LogarithmPlan.elementwise(factors, error=FACTORS_ERROR)
         self._secret, self._keys = hesc.keygen(self.plan.params, products=False)
         self._server = logarithms.Evaluator(self.plan)
         self._owner = source == "secret"

@@ -33,7 +33,7 @@ PEERS_SAMPLES: Final = 20
 class Ours:
     """Client and server, which exchange bytes."""
 
-    def __init__(self, model: LinearModel, plan: ring_products.Plan) -> None:
+    def __init__(self, model: LinearModel, plan: ring_products.RingProductPlan) -> None:
         self.model, self.plan = model, plan
         self.secret, keys = hesc.keygen(plan.params, products=False)
         self._server: ring_products.Model | ring_products.EncryptedModel | None = None
@@ -63,9 +63,9 @@ class Ours:
         return decrypt_scores(self.secret, self.plan, answer).values
 
 
-def public_plan(model: LinearModel) -> ring_products.Plan:
+def public_plan(model: LinearModel) -> ring_products.RingProductPlan:
     """Where the key owner may know the weights."""
-    return ring_products.Plan.of_model(
+    return ring_products.RingProductPlan.of_model(
         model.weights,
         model.intercepts,
         low=model.low,
@@ -74,9 +74,9 @@ def public_plan(model: LinearModel) -> ring_products.Plan:
     )
 
 
-def hidden_plan(model: LinearModel) -> ring_products.Plan:
+def hidden_plan(model: LinearModel) -> ring_products.RingProductPlan:
     """Where he may not: bounds are the next powers of two."""
-    return ring_products.Plan.hiding(
+    return ring_products.RingProductPlan.hiding(
         model.weights.shape,
         error=HIDDEN_ERROR * model.deviation,
         answers=HIDDEN_ANSWERS,
@@ -84,9 +84,9 @@ def hidden_plan(model: LinearModel) -> ring_products.Plan:
     )
 
 
-def encrypted_plan(model: LinearModel, under: str) -> ring_products.Plan:
+def encrypted_plan(model: LinearModel, under: str) -> ring_products.RingProductPlan:
     """Where the server may not, by the same bounds; the error is that for open weights."""
-    return ring_products.Plan.encrypted(
+    return ring_products.RingProductPlan.encrypted(
         model.weights.shape, error=ERROR * model.deviation, under=under, **bounds(model)
     )
 

@@ -26,7 +26,7 @@ XOR_PACKED: Final = "XOR streams, sums of blocks"
 
 
 @dataclass(frozen=True)
-class Timing:
+class Evaluation:
     """Seconds of one evaluation, and what was decrypted."""
 
     seconds: float
@@ -61,7 +61,7 @@ class Bench:
         program: gates.Program | None,
         a: NDArray[np.uint8],
         b: NDArray[np.uint8],
-    ) -> Timing:
+    ) -> Evaluation:
         """Multiplies rows of bits of `a` and `b`, shape (lanes, wires), and decrypts."""
         left, right = (gates.encrypt_bits(self.public, bits) for bits in (a, b))
         if candidate == XOR_PACKED:
@@ -73,17 +73,17 @@ class Bench:
             start = time.perf_counter()
             (product,) = self.server(_given(program), left, right, progress=False)
         seconds = time.perf_counter() - start
-        return Timing(seconds, decrypt_bits(self.secret, product))
+        return Evaluation(seconds, decrypt_bits(self.secret, product))
 
     def check(
-        self, candidate: str, a: NDArray[np.uint8], b: NDArray[np.uint8], timing: Timing
+        self, candidate: str, a: NDArray[np.uint8], b: NDArray[np.uint8], one: Evaluation
     ) -> int:
         """Wrong results among the rows."""
         if candidate in {BINARY, BINARY_COMPILED}:
             product = gates.to_numbers(a) * gates.to_numbers(b)
-            return int(np.sum(gates.to_numbers(timing.outputs) != product))
+            return int(np.sum(gates.to_numbers(one.outputs) != product))
         expected = a & b if candidate in {AND_STREAMS, AND_COMPILED} else a ^ b
-        return int(np.sum(np.any(timing.outputs != expected, axis=-1)))
+        return int(np.sum(np.any(one.outputs != expected, axis=-1)))
 
     def gate(self) -> float:
         """Seconds of one bootstrapped gate."""

@@ -190,15 +190,13 @@ def _one_against_many() -> tuple[float, float]:
     """A clear record against 10,000 encrypted ones: seconds of work and of network."""
     rng = np.random.default_rng(3)
     plan = LinkagePlan(RIVAL_RECORDS, 1)
-    secret, public = hesc.keygen(plan.params())
+    secret, public = hesc.keygen(plan.params)
     sent = rng.integers(0, 2**64, (RIVAL_RECORDS, BITS // 64), dtype=np.uint64)
     start = time.perf_counter()
     message = EncryptedCodes.encrypt(public, sent).to_bytes()
-    encrypted = EncryptedCodes.from_bytes(plan.params(), message)
+    encrypted = EncryptedCodes.from_bytes(plan.params, message)
     answer = encrypted.hidden_distances(public, sent[:1], coefficients=plan.coefficients).to_bytes()
-    distances = decrypt_distances(
-        secret, codes.EncryptedDistances.from_bytes(plan.params(), answer)
-    )
+    distances = decrypt_distances(secret, codes.EncryptedDistances.from_bytes(plan.params, answer))
     seconds = time.perf_counter() - start
     _check(distances, sent[:1], sent)
     return seconds, 8 * (len(message) + len(answer)) / (1e6 * MEGABITS) + 1.5 * ROUND_TRIP

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import sys
 
-import hesc
 from hesc.protocols.linkage.demonstration import link
 
 if __name__ == "__main__":
     records = int(sys.argv[1])
     for _ in sys.stdin:
-        sys.stdout.write(json.dumps(link(hesc.keygen, records).figures()) + "\n")
+        sys.stdout.write(json.dumps(link(records).figures()) + "\n")
         sys.stdout.flush()

@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from hesc._support.shares import surprise
 from hesc.planner import Calibration, Classes, decide
+from hesc.planner.calibrating import calibrate
 from hesc.planner.decision import objective
 from hesc_papers.planner_problems import made
 from hesc_papers.planner_tasks import FIRST, PARTS, later, names, part_of
@@ -51,7 +52,7 @@ def reproduce(options: Options) -> Report:
 
 def _reproduced(options: Options) -> Report:
     begin = time.perf_counter()
-    calibration = Calibration.measure(progress=False)
+    calibration = calibrate(progress=False)
     chosen = [*names(), *later()]
     if options.quick:
         chosen = [name for name in chosen if part_of(name) == FIRST][::QUICK]

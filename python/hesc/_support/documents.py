@@ -135,10 +135,7 @@ def unpacked(value: object, axes: int, what: str) -> NDArray[np.float64]:
     sizes = isinstance(shape, list) and all(type(n) is int and 0 < n < 1 << 32 for n in shape)
     if not sizes or len(shape) != axes or not isinstance(text, str):
         raise WireError(f"{what}: an array of {axes} axes was expected")
-    try:
-        data = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise WireError(f"{what}: damaged numbers") from error
+    data = bytes_of(text, what)
     if len(data) != 8 * math.prod(shape):
         raise WireError(f"{what}: as many numbers as its shape says were expected")
     array = np.frombuffer(data, dtype="<f8").astype(np.float64).reshape(shape)
@@ -162,9 +159,13 @@ def bytes_of(value: object, what: str) -> bytes:
     if not isinstance(value, str):
         raise WireError(f"{what}: bytes in base64 were expected")
     try:
-        return base64.b64decode(value, validate=True)
+        data = base64.b64decode(value, validate=True)
     except (binascii.Error, ValueError) as error:
         raise WireError(f"{what}: damaged bytes") from error
+    # Bits behind the last byte may be anything, and a document has one form.
+    if base64_of(data) != value:
+        raise WireError(f"{what}: damaged bytes, a form that nothing here writes")
+    return data
 
 
 def inner(value: object, what: str) -> bytes:

@@ -31,13 +31,14 @@ def calibrate(
     check_outputs({}, json_file)
     # Before the first parallel call makes the pool.
     os.environ["RAYON_NUM_THREADS"] = str(threads)
-    from hesc.planner.calibration import Calibration, cache_file
+    from hesc.planner import Calibration, calibrating
+    from hesc.planner.calibration import cache_file
 
     console = Console(stderr=True)
     begin = time.perf_counter()
     stored = cache_file(threads)
     if again or stored is None or not stored.exists():
-        found = Calibration.measure()
+        found = calibrating.calibrate()
         path = found.store()
         took = time.perf_counter() - begin
         console.print(Text(f"{len(found.times)} kernels in {took:.1f} s: {path}"), soft_wrap=True)

@@ -24,6 +24,8 @@ from hesc.streams.networks import SquareNetwork
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hesc.protocols.candidates.served import Choice
+
 _DIGITS: Final = 18
 ROWS: Final = 4096
 """Rows read at a time."""
@@ -119,6 +121,13 @@ def compile_model(
         list[str] | None,
         typer.Option(help="Column that is no feature, such as the target; may be repeated."),
     ] = None,
+    objective: Annotated[
+        str | None,
+        typer.Option(
+            metavar="latency|throughput|bytes|memory",
+            help="What is to be least: of all plans that keep the other options the best is made.",
+        ),
+    ] = None,
     sample: Annotated[
         int, typer.Option(min=0, help="Rows that the report's run encrypts, at most.")
     ] = 256,
@@ -171,7 +180,11 @@ def compile_model(
     }
     given = {name: value for name, value in given.items() if not (value is None or value is False)}
     own = {} if hasattr(private, "feature_names_in_") else {"names": names}
-    plan = private.plan(rows, _options(private, setting, disclose, given), **own)
+    options = _options(private, setting, disclose, given)
+    if not given and (setting, disclose) == ("client_server", "scores"):
+        # Nobody asked for these: an objective may choose others of the same roles.
+        options = None
+    plan = private.plan(rows, options, objective=objective, **own)
     try:
         private.save(out, sample=sample, commands=[shlex.join(["hesc", *sys.argv[1:]])])
     except ImportError as error:
@@ -185,10 +198,33 @@ def compile_model(
         "bytes_down": one.down,
         "rows_of_a_query": plan.rows,
     }
+    if objective is not None:
+        figures |= {"objective": objective, "candidates": _candidates(private.decision_)}
     write_text(json_file, json.dumps(figures) + "\n")
     if json_file != "-":
         typer.echo(plan)
+        if objective is not None:
+            typer.echo(private.decision_)
         typer.echo(f"read {out / 'report.html'} before you give {out / 'client'} away")
+
+
+def _candidates(found: Choice) -> list[dict[str, Any]]:
+    """Figures of each candidate that is feasible, the best first, and why others were not taken."""
+    reasons = found.reasons()
+    rows = [
+        {
+            "candidate": estimate.way,
+            "parameters": estimate.parameters,
+            "seconds": estimate.seconds(found.calibration.times),
+            "bytes_up": estimate.up,
+            "bytes_down": estimate.down,
+            "bytes_held": estimate.held,
+            "error": estimate.error,
+            "not_taken": reasons.get(estimate.way),
+        }
+        for estimate in (*found.estimates, *found.unserved)
+    ]
+    return rows + [{"candidate": way, "not_taken": why} for way, why in found.infeasible]
 
 
 _KINDS: Final[dict[tuple[str, str], type]] = {

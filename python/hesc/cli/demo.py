@@ -114,11 +114,10 @@ def linkage(
     """
     # It is all three parties in one; a command of one of them loads no others' keys.
     from hesc.protocols.linkage.demonstration import link
-    from hesc.secret import keygen
 
     console = Console(stderr=json_file == "-")
     check_outputs({}, json_file)
-    run = link(keygen, records, progress=True)
+    run = link(records, progress=True)
     table = Table(title=f"{records:,} by {records:,} people", title_justify="left")
     table.add_column("")
     table.add_column("seconds", justify="right")
@@ -134,11 +133,7 @@ def linkage(
         f"{run.found.recall:.4f}, F1 {run.found.f1:.4f}",
         highlight=False,
     )
-    console.print(
-        "Who learnt what: both parties who matches; the third party the distances of all pairs, in "
-        "an order that it does not know, and no code, name or key of codes. What distances tell, "
-        "and what two parties learn who work together, stands in SECURITY.md."
-    )
+    console.print(str(run.plan), highlight=False, markup=False)
     document = json.dumps(run.figures(), indent=1) + "\n"
     write_text(json_file, document)
 

@@ -37,12 +37,10 @@ from hesc.protocols.message import Kind, MessageWriter, name_of, query_of, read_
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from hesc.protocols.plan import Plan
+    from hesc.protocols.plan import ModelPlan
 
 KEYS_BYTES: Final = 1 << 30
 """The longest file of public keys."""
-_HEADS: Final = 1 << 16
-"""Bytes of a message that a plan's sizes may leave out, at most."""
 
 Folder = Annotated[Path, typer.Option("--client", help="The folder client/ of a deployment.")]
 Secret = Annotated[Path, typer.Option("--secret", help="The secret key, from hesc keygen.")]
@@ -144,16 +142,14 @@ def opened_client(
     return registry.client_of(plan, secret=kept, keys=given)
 
 
-def messages(file: IO[bytes], kind: Kind, plan: Plan) -> Iterator[bytes]:
+def messages(file: IO[bytes], kind: Kind, plan: ModelPlan) -> Iterator[bytes]:
     """The messages of a file, of one kind and plan, in their wire forms.
 
     Raises:
         WireError: another plan's, damaged, or longer than any of this plan.
 
     """
-    # Twice what the plan says, which is a bit off where noise does not travel whole.
-    longest = _HEADS + 2 * max(plan.sizes(plan.rows))
-    return read_messages(file, kind, plan.digest, longest=longest)
+    return read_messages(file, kind, plan.digest, longest=plan.longest(kind))
 
 
 def encrypt(

@@ -18,7 +18,6 @@ from hesc.ml.deployment import ClientFolder
 from hesc.protocols.message import Kind, MessageWriter, name_of
 from hesc.protocols.owners import pieces
 from hesc.protocols.owners.party import Party
-from hesc.protocols.owners.plan import OwnersPlan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,9 +29,9 @@ Example: hesc party encrypt own.csv --client client --party bank --keys k.keys -
 app = typer.Typer(no_args_is_help=True, help=_HELP)
 
 
-def _plan(folder: ClientFolder) -> OwnersPlan:
+def _plan(folder: ClientFolder) -> Any:
     plan = folder.plan
-    if not isinstance(plan, OwnersPlan):
+    if not plan.parties:
         raise ParameterError(
             "this plan's samples have one owner, the client: hesc encrypt encrypts them"
         )

@@ -21,8 +21,9 @@ Where whoever compares must see neither side, `hesc.codes.secret.encrypt_gallery
 and `encrypt_probes` encrypt both, and an `EncryptedGallery` compares them.
 """
 
+from hesc._native import GalleryPlan
 from hesc.codes.encrypted import EncryptedCodes, EncryptedDistances
-from hesc.codes.galleries import EncryptedGallery, GalleryPlan
+from hesc.codes.galleries import EncryptedGallery
 from hesc.codes.records import Field, HashKey, RecordCoder
 from hesc.codes.rows import hamming, nearest, packed, unpacked
 from hesc.codes.vectors import SignProjection

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hesc import _native
-from hesc._native import ParameterError, ShapeError
+from hesc._native import GalleryPlan, ParameterError, ShapeError
 from hesc._support.inputs import of_kind
 from hesc.codes.encrypted import EncryptedDistances, room_for_codes
-from hesc.codes.galleries import GalleryPlan
 from hesc.codes.rows import checked
 from hesc.secret.keys import SecretKey, for_streams, for_vectors
 
@@ -63,8 +62,7 @@ def encrypt_gallery(secret: SecretKey, plan: GalleryPlan, codes: ArrayLike) -> b
 
     """
     for_vectors(secret)
-    of_kind(plan, "plan", GalleryPlan, "a hesc.codes.GalleryPlan is what both sides agreed upon")
-    return plan.native.encrypt_gallery(secret.native, checked(codes))
+    return _native.encrypt_gallery(_plan(plan), secret.native, checked(codes))
 
 
 def encrypt_probes(secret: SecretKey, plan: GalleryPlan, codes: ArrayLike) -> bytes:
@@ -79,8 +77,7 @@ def encrypt_probes(secret: SecretKey, plan: GalleryPlan, codes: ArrayLike) -> by
 
     """
     for_vectors(secret)
-    of_kind(plan, "plan", GalleryPlan, "a hesc.codes.GalleryPlan is what both sides agreed upon")
-    return plan.native.encrypt_probes(secret.native, checked(codes))
+    return _native.encrypt_probes(_plan(plan), secret.native, checked(codes))
 
 
 def gallery_distances(
@@ -103,7 +100,7 @@ def gallery_distances(
 
     """
     for_vectors(secret)
-    of_kind(plan, "plan", GalleryPlan, "a hesc.codes.GalleryPlan is what both sides agreed upon")
+    _plan(plan)
     if isinstance(parts, bytes) or not isinstance(parts, Iterable):
         raise ParameterError(
             f"parts are several answers, not {type(parts).__name__}; give a list of them"
@@ -112,16 +109,21 @@ def gallery_distances(
     for part in parts:
         if not isinstance(part, bytes):
             raise ParameterError(f"a part is bytes, not {type(part).__name__}")
-        records, probes, probe, first, found = plan.native.decrypt(secret.native, part)
+        found = _native.decrypt_gallery_distances(plan, secret.native, part)
+        records, probes, probe, first, distances = found
         if not rows.size:
             rows = np.zeros((probes, records), dtype=np.uint32)
             there = np.zeros((probes, records), dtype=bool)
         if rows.shape != (probes, records):
             raise ShapeError("these are parts of several answers; give those of one")
-        place = probe, slice(first, first + len(found))
+        place = probe, slice(first, first + len(distances))
         if there[place].any():
             raise ShapeError("a part was given twice; give each once")
-        rows[place], there[place] = found, True
+        rows[place], there[place] = distances, True
     if not rows.size or not there.all():
         raise ShapeError("parts are missing; give all that EncryptedGallery.answers makes")
     return rows
+
+
+def _plan(plan: GalleryPlan) -> GalleryPlan:
+    return of_kind(plan, "plan", GalleryPlan, "it is what both sides agreed upon")

@@ -31,9 +31,13 @@ class DistanceSet(NamedTuple):
         """Bytes of a block of probes, as `hesc.codes.secret.encrypt_codes` gives them."""
         return 144 + bits * self.column
 
-    def down(self, records: int) -> int:
-        """Bytes of the distances of records to a block."""
-        return 42 + -(-records // _GROUP) * self.group + records * self.record
+    def encrypted(self, bits: int, blocks: int) -> int:
+        """Bytes of blocks of probes, as `hesc.codes.EncryptedCodes.encrypt` gives them."""
+        return 128 + blocks * bits * 2 * self.column
+
+    def down(self, records: int, blocks: int = 1) -> int:
+        """Bytes of the distances of records to blocks of probes."""
+        return 42 + blocks * (-(-records // _GROUP) * self.group + records * self.record)
 
 
 PLAIN: Final = DistanceSet("bfv_1024_distances", 1024, 960, 0, 3328, 6656, 90)

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from hesc.integers.arrays import EncryptedIntegers
 from hesc.integers.bootstrapped import BootstrappedIntegers, IntegerAnswer
-from hesc.integers.candidates import ENGINES, Considered
+from hesc.integers.candidates import ENGINES
 from hesc.integers.encryption import encrypt, read
 from hesc.integers.expressions import Integers, dot, maximum, median, minimum, sort, total, where
 from hesc.integers.fixed_point import FixedPoint
@@ -36,7 +36,6 @@ __all__ = [
     "ENGINES",
     "LAYOUTS",
     "BootstrappedIntegers",
-    "Considered",
     "EncryptedIntegers",
     "FixedPoint",
     "IntegerAnswer",

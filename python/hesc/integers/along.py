@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from hesc._native import CircuitError, NoiseBudgetError, ParameterError
 from hesc._support.progress import Bar
 from hesc.integers.circuits import in_order
 from hesc.integers.expressions import PublicIntegers
-from hesc.integers.layouts import SlotwiseArray
+from hesc.integers.layouts import SLOTWISE, SlotwiseArray
 from hesc.integers.slotwise import Slotwise, SlotwiseIntegers, SlotwiseTruths
 from hesc.packing.messages import NUMBERS
 from hesc.packing.slots import EncryptedSlots
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from hesc.gates.encrypted import Evaluator
+    from hesc.integers.circuits import Given
     from hesc.integers.expressions import Integers
     from hesc.integers.kinds import Kind
     from hesc.params.vectors import VectorParams
@@ -150,9 +153,16 @@ def _value(node: Integers, values: dict[int, Value], block: _Block) -> Value:
     return _NUMBERS[node.operation](*operands)
 
 
-class OnSlotwise(NamedTuple):
-    """A way to compute: blocks of as many numbers as a ciphertext has."""
+@dataclass(frozen=True, eq=False)
+class AlongSlots:
+    """A computation on blocks of as many numbers as one ciphertext has, bits along its slots."""
 
+    engine: ClassVar = "binary"
+    steps: ClassVar = "products"
+    layout: ClassVar = SLOTWISE
+    upload: ClassVar = SLOTWISE
+    answer: ClassVar = SLOTWISE
+    takes: ClassVar = SlotwiseArray
     params: VectorParams
     lying: Slotwise
     slot_rotations: list[tuple[int, int]]
@@ -163,14 +173,24 @@ class OnSlotwise(NamedTuple):
     peak_bytes: int
     level: int
 
+    @property
+    def keys(self) -> dict[str, Any]:
+        """The rotations that carries move by, for `hesc.keygen(params, **keys)`."""
+        return {"slot_rotations": list(self.slot_rotations)}
+
+    @property
+    def levels(self) -> list[int]:
+        """The levels of inputs and of results."""
+        return [len(self.params.levels), self.level]
+
     def run(
         self,
-        roots: Sequence[Integers],
-        leaves: Sequence[Integers],
-        numbers: Sequence[SlotwiseArray],
+        given: Given,
+        _server: Evaluator | None,
         progress: bool | Callable[[int, int], object],
     ) -> list[SlotwiseArray]:
         """The results, encrypted; nothing is begun that has no room."""
+        roots, leaves, numbers, _ = given
         keys, counts = keys_of(*numbers), numbers[0].counts()
         relin = relin_of(numbers)
         made = f"slot_rotations={self.slot_rotations}"
@@ -180,12 +200,12 @@ class OnSlotwise(NamedTuple):
             raise ParameterError(
                 f"these keys have not the rotations that the plan needs; make them with {rotations}"
             )
-        Trial(self.params).native.check(relin, [x for given in numbers for x in given.blocks])
+        Trial(self.params).native.check(relin, [x for number in numbers for x in number.blocks])
         blocks = [
             _Block(
                 [
-                    EncryptedSlots(given.params, given.blocks[at], NUMBERS, keys)
-                    for given in numbers
+                    EncryptedSlots(number.params, number.blocks[at], NUMBERS, keys)
+                    for number in numbers
                 ],
                 at * self.lying.capacity,
                 count,
@@ -253,14 +273,14 @@ def _tried(
     return trial, results, seconds
 
 
-def on_slotwise(
+def along_slots(
     params: VectorParams,
     roots: Sequence[Integers],
     leaves: Sequence[Integers],
     count: int,
     spare: int,
     given: Sequence[SlotwiseArray] | None = None,
-) -> OnSlotwise:
+) -> AlongSlots:
     """What it takes, on fresh encryptions or on what is given.
 
     Raises:
@@ -284,7 +304,7 @@ def on_slotwise(
         if params.dimension_element(*along) in wanted
     ]
     nodes = sum(1 for _ in in_order(roots))
-    return OnSlotwise(
+    return AlongSlots(
         params=params,
         lying=lying,
         slot_rotations=rotations,

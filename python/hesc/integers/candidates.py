@@ -1,27 +1,40 @@
-"""The ways to compute an expression, what each would take, and the cheapest."""
+"""The engines that compute an expression: what each estimates for a plan request, or why not."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Final
+import math
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from functools import cache, cached_property, partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from hesc import _native
 from hesc._native import CircuitError, NoiseBudgetError, ParameterError
 from hesc._support.memory import machine_memory
 from hesc.gates.circuit import Builder, Circuit, Precision
-from hesc.integers.along import obstacle, on_slotwise
+from hesc.integers.along import along_slots, obstacle
 from hesc.integers.circuits import Style, circuit_of, styles
+from hesc.integers.computations import Computation, OnBits, OnSlots
+from hesc.integers.expressions import Integers
+from hesc.integers.kinds import Kind
 from hesc.integers.layouts import PACKED, SLICED, SLOTWISE, SlotwiseArray
-from hesc.integers.ways import AlongSlots, OnBits, OnSlots, Way
-from hesc.params import Params
+from hesc.params import Params, sizes
 from hesc.params.streams import StreamParams
 from hesc.params.vectors import VectorParams
+from hesc.planner.candidate import Candidate
+from hesc.planner.decision import objective
+from hesc.planner.estimates import LATTICE, Estimate, Infeasible, Parties
+from hesc.planner.roles import Sees
+from hesc.planner.work import Count, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from hesc.integers.expressions import Integers, PublicIntegers
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hesc.integers.expressions import PublicIntegers
 
 ENGINES: Final = {
     "binary": (
@@ -39,136 +52,348 @@ at a time, of any depth."""
 
 # Bootstraps take bits of any depth, so that the circuits with the fewest gates are the cheapest.
 _FEWEST: Final = Style(adder="ripple", rows="bits", digit=1)
-# A bootstrap in products of bgv_8192, whose speed is measured: `hesc reproduce hesc:integers`.
-_BOOTSTRAP: Final = 28
-# Of a bit between bootstraps, bytes.
-_SAMPLE: Final = 16_392
-# And of one that travels, beside those of its block; on its way back.
-_BIT: Final = 16
-_ANSWER: Final = 3
 
 
-@dataclass(frozen=True)
-class Considered:
-    """One way to compute an expression.
-
-    Attributes:
-        engine: "binary", "prime" or "bootstrapped".
-        params: the preset's name.
-        slots: numbers in a block.
-        style: how circuits are made; None where none fits, "prefixes" along slots.
-        products: relinearisations, or bootstraps, for one block of numbers.
-        depth: of them in sequence.
-        seconds: for all numbers, on one thread, as counted.
-        latency: for one block.
-        bytes_in: of a block of inputs, freshly encrypted under the public key.
-        bytes_out: of a block of results.
-        peak_bytes: memory of a block's computation.
-        reason: why it is not possible, if so.
-        layout: where bits lie: "sliced" or "slotwise".
-
-    """
-
-    engine: str
-    params: str
-    slots: int
-    style: Style | str | None
-    products: int = 0
-    depth: int = 0
-    seconds: float = float("inf")
-    latency: float = float("inf")
-    bytes_in: int = 0
-    peak_bytes: int = 0
-    reason: str = ""
-    layout: str = SLICED
-    bytes_out: int = 0
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What is to be computed.
-
-    Attributes:
-        roots: the expressions.
-        leaves: their encrypted inputs, or what stands for them.
-        publics: their rows of public numbers.
-        count: numbers in each.
-        spare: further products in sequence that results are to have room for.
-        layout: "sliced" or "slotwise" where one is asked for.
-        counted: whether the count is known, so that the layout is chosen by it.
-        upload: how inputs come: "sliced" or "packed".
-        answer: and how results go.
-        memory: bytes that ciphertexts of a block may take at once.
-
-    """
+@dataclass(frozen=True, eq=False)
+class Request:
+    """A plan request: what is to be computed, and what is to be least."""
 
     roots: Sequence[Integers]
+    """The expressions."""
     leaves: Sequence[Integers]
-    publics: Sequence[PublicIntegers]
-    count: int
-    spare: int
+    """Encrypted inputs, or what stands for them."""
+    publics: Sequence[PublicIntegers] = ()
+    """Rows of public numbers."""
+    samples: int = 1
+    """Numbers in each."""
+    spare: int = 0
+    """Further products in sequence that results are to have room for."""
+    engine: str | None = None
+    """One of `ENGINES` where one is asked for."""
+    params: VectorParams | StreamParams | None = None
+    """A set of one's own."""
     layout: str | None = None
+    """Sliced or slotwise, where one is asked for."""
     counted: bool = True
+    """Whether the count is known, so that the layout is chosen by it."""
     upload: str = SLICED
+    """How inputs come: "sliced" or "packed"."""
     answer: str = SLICED
+    """How results go."""
     memory: int = field(default_factory=machine_memory)
+    """Bytes that ciphertexts of a block may take at once."""
+    objective: str = "throughput"
+    """One of `hesc.planner.OBJECTIVES`."""
+    bandwidth: float = 1e7
+    """Bytes a second between the sides."""
+    error_name: ClassVar = "error"
+
+    @property
+    def title(self) -> str:
+        """The first line of a table."""
+        return f"integers, {self.samples} of each input"
+
+    def shown(self, error: float) -> str:
+        """An error for a table: results are exact."""
+        return f"{error:g}"
 
     def circuit(self, style: Style) -> Circuit:
-        """One way to compute it."""
+        """A circuit for it, in a style."""
         return circuit_of(self.roots, [*self.leaves, *self.publics], style)
+
+    @cached_property
+    def circuits(self) -> list[tuple[Style, Circuit]]:
+        """All that are worth trying in slots."""
+        return [(style, self.circuit(style)) for style in styles(self.roots)]
+
+    @property
+    def widths(self) -> list[int]:
+        """Bits of each result."""
+        return [root.kind.width for root in self.roots]
 
     def packed_inputs(self, degree: int) -> int:
         """Ciphertexts of a block of inputs whose slots have so many bits."""
         return sum(-(-leaf.kind.width // degree) for leaf in self.leaves)
 
+    def blocks(self, slots: int) -> int:
+        """How many blocks the numbers of an input take."""
+        return -(-self.samples // slots)
+
     def too_large(self, peak_bytes: int) -> str:
-        """Why something is not computed that takes so much at once."""
+        """Why something is not computed that takes so much at once; nothing where it is."""
+        if peak_bytes <= self.memory:
+            return ""
         return (
             f"{peak_bytes / 1e9:.3g} GB of ciphertexts at once are more than the "
             f"{self.memory / 1e9:.3g} GB that there are"
         )
 
-    def circuits(self) -> list[tuple[Style, Circuit]]:
-        """All that are worth trying in slots."""
-        return [(style, self.circuit(style)) for style in styles(self.roots)]
+
+@dataclass(frozen=True, eq=False)
+class CircuitEstimate(Estimate):
+    """What an engine estimates for a plan request, with the computation that it is of."""
+
+    computation: Computation
+    """What runs."""
+    slots: int
+    """Numbers in a block."""
+    products: int
+    """Relinearisations, or bootstraps, for one block of numbers."""
+    depth: int
+    """How many of them follow each other."""
+    peak_bytes: int
+    """Memory of a block's computation."""
+    steps: float
+    """What a block's computation takes: bootstraps, or as many products of two ciphertexts."""
+
+    def latency(self, times: Mapping[str, float]) -> float:
+        """Seconds of one block's computation; infinite where a kernel was never timed."""
+        return self.steps * times.get(f"{_kernels(self.computation)}.answer.ciphertexts", math.inf)
 
 
-Sets = list[tuple[str, list[list["Callable[[], Any]"]]]]
+class Engine(Candidate[Request]):
+    """An engine with the layout of its bits: the cheapest of its sets in the smallest ring."""
 
+    def __init__(self, engine: str, layout: str) -> None:
+        self.name = f"{engine}, {layout}"
+        self.engine, self.layout = engine, layout
 
-def sets_of(engine: str | None, params: VectorParams | StreamParams | None) -> Sets:
-    """By engine, for each ring the sets to try, made when they are.
+    @abstractmethod
+    def on(self, params: Any, request: Request) -> CircuitEstimate:
+        """What it takes on a set.
 
-    Raises:
-        CircuitError: an engine that this build does not have.
-        ParameterError: no engine, or a set of another one.
+        Raises:
+            CircuitError, NoiseBudgetError, ParameterError: no room, or not so.
 
-    """
-    if engine is not None and engine not in ENGINES:
-        raise ParameterError(f"there is no engine {engine!r}; choose one of {', '.join(ENGINES)}")
-    if params is not None:
-        if not isinstance(params, VectorParams | StreamParams):
-            raise ParameterError(
-                f"params is {type(params).__name__}; integers take Params.preset(name), or "
-                'Params.preset("tfhe_2048")'
-            )
-        given = params
-        if engine not in {None, _engine_of(given)}:
-            raise ParameterError(f"{given.name} is for the engine {_engine_of(given)!r}")
-        return [(_engine_of(given), [[lambda: given]])]
-    chosen = {engine: ENGINES[engine]} if engine else dict(ENGINES)
-    # A build for the demo is without gates on encrypted bits.
-    if not hasattr(_native, "Evaluator"):
-        chosen.pop("bootstrapped", ())
-    if not chosen:
-        raise CircuitError(
-            "this build of hesc has no gates on encrypted bits: build it with the feature tfhe "
-            "(make setup), or take another engine"
+        """
+
+    def fits(self, request: Request) -> bool:
+        """Whether the request asks for nothing else."""
+        given = request.params
+        packs = self.engine == "bootstrapped" or self.layout == SLOTWISE
+        return (
+            request.engine in {None, self.engine}
+            and request.layout in {None, self.layout}
+            and (given is None or _engine_of(given) == self.engine)
+            and not (packs and PACKED in {request.upload, request.answer})
+            # A build for the demo is without gates on encrypted bits.
+            and (self.engine != "bootstrapped" or hasattr(_native, "Evaluator"))
         )
-    return [
-        (name, [[partial(_preset, preset) for preset in ring] for ring in rings])
-        for name, rings in chosen.items()
-    ]
+
+    def consider(self, task: Request) -> Estimate | Infeasible:
+        """See `Candidate`."""
+        reasons = []
+        for ring in [[task.params]] if task.params else ENGINES[self.engine]:
+            found: list[CircuitEstimate] = []
+            for given in ring:
+                params = _preset(given) if isinstance(given, str) else given
+                try:
+                    found.append(self.on(params, task))
+                except (CircuitError, NoiseBudgetError, ParameterError) as error:
+                    reasons.append(f"{params.name}: {str(error).split(':', maxsplit=1)[0]}")
+            # A larger ring offers room that is not needed, and takes longer for each number.
+            if found:
+                return min(found, key=partial(_cost, task))
+        return Infeasible(self.name, "; ".join(reasons))
+
+    def probes(self, rng: np.random.Generator) -> Iterator[tuple[Request, NDArray[Any]]]:
+        """See `Candidate`."""
+        for width, count in self.probed:
+            a, b = Integers(Kind(width)), Integers(Kind(width))
+            yield Request([a + b], [a, b], samples=count), rng.integers(0, 1 << width, (2, count))
+
+    probed: tuple[tuple[int, int], ...] = ((2, 1), (4, 700))
+    """Bits and numbers of the sums that it is timed on."""
+
+    def estimate(
+        self, request: Request, of: Computation, *, told: str, **figures: Any
+    ) -> CircuitEstimate:
+        """An estimate from what a block takes."""
+        blocks = request.blocks(figures["slots"])
+        up, down = _travelling(of, request)
+        inputs, results, samples = len(request.leaves), len(request.roots), request.samples
+        bits = sum(leaf.kind.width for leaf in request.leaves)
+        one_by_one = isinstance(of, OnBits)
+        work = counted(
+            _kernels(of),
+            encrypt=Count(inputs, 0, samples * (bits if one_by_one else inputs), up),
+            answer=Count(1, blocks * figures["steps"], 0, 0 if one_by_one else up + down),
+            decrypt=Count(results, 0, samples * results, down),
+        )
+        return CircuitEstimate(
+            way=self.name,
+            parameters=f"{of.params.name}, {figures['products']:,} {of.steps} of depth "
+            f"{figures['depth']} for {figures['slots']:,} at once; {told}",
+            work=work,
+            up=up,
+            down=down,
+            held=figures["peak_bytes"],
+            error=0.0,
+            sees=Sees("results"),
+            prepare=partial(_parties, of, request),
+            computation=of,
+            **figures,
+        )
+
+
+class SlicedEngine(Engine):
+    """Circuits in slots, a ciphertext for each bit."""
+
+    def __init__(self, engine: str) -> None:
+        super().__init__(engine, SLICED)
+
+    def on(
+        self,
+        params: VectorParams,
+        request: Request,
+        inputs: Sequence[_native.Ciphertext] | None = None,
+    ) -> CircuitEstimate:
+        """See `Engine`; of all circuits the cheapest, on fresh encryptions or on these."""
+        if PACKED in {request.upload, request.answer} and self.engine != "binary":
+            raise CircuitError("its slots have one bit, and nothing is packed")
+        reason, spare = "", request.spare
+        found: list[CircuitEstimate] = []
+        for style, circuit in request.circuits:
+            try:
+                native = _planned(circuit, params, request, inputs)
+            except (CircuitError, NoiseBudgetError) as error:
+                more = f", with {spare} more for its results" if spare else ""
+                reason = reason or str(error).split(":", maxsplit=1)[0] + more
+                continue
+            large = request.too_large(native.peak_bytes)
+            if large:
+                reason = large
+            else:
+                found.append(self._of(params, request, style, native))
+        if not found:
+            raise CircuitError(reason)
+        return min(found, key=partial(_cost, request))
+
+    def _of(
+        self, params: VectorParams, request: Request, style: Style, native: _native.SlotPlan
+    ) -> CircuitEstimate:
+        last, latency, degree = native.levels[-1], native.seconds, params.slot_degree or 1
+        if request.answer == PACKED:
+            groups = [
+                min(degree, width - at)
+                for width in request.widths
+                for at in range(0, width, degree)
+            ]
+            latency += sum(_native.packing_cost(params, group, last)[1] for group in groups)
+        return self.estimate(
+            request,
+            OnSlots(params, native, request.upload, request.answer),
+            told=str(style),
+            steps=latency / _product_seconds(),
+            slots=params.slot_count,
+            products=native.products,
+            depth=native.depth,
+            failure=request.samples * LATTICE,
+            peak_bytes=native.peak_bytes,
+        )
+
+
+class SlotwiseEngine(Engine):
+    """The same with the bits of a number along the slots of one ciphertext."""
+
+    def __init__(self) -> None:
+        super().__init__("binary", SLOTWISE)
+
+    def consider(self, task: Request) -> Estimate | Infeasible:
+        """See `Candidate`."""
+        reason = obstacle(task.roots, task.leaves)
+        return Infeasible(self.name, reason) if reason else super().consider(task)
+
+    def on(self, params: VectorParams, request: Request) -> CircuitEstimate:
+        """See `Engine`."""
+        tried = along_slots(params, request.roots, request.leaves, request.samples, request.spare)
+        reason = request.too_large(tried.peak_bytes)
+        if reason:
+            raise CircuitError(reason)
+        return self.estimate(
+            request,
+            tried,
+            told="prefixes along slots",
+            steps=tried.seconds / _product_seconds(),
+            slots=tried.lying.capacity,
+            products=tried.products,
+            depth=tried.depth,
+            failure=request.samples * LATTICE,
+            peak_bytes=tried.peak_bytes,
+        )
+
+
+class BootstrappedEngine(Engine):
+    """The circuit on bits that bootstrap, number by number."""
+
+    probed = ((2, 1), (3, 1))
+
+    def __init__(self) -> None:
+        super().__init__("bootstrapped", SLICED)
+
+    def on(self, params: StreamParams, request: Request) -> CircuitEstimate:
+        """See `Engine`."""
+        circuit = request.circuit(_FEWEST)
+        program = circuit.compile(Precision.of(params))
+        wires = program.bootstraps + sum(circuit.inputs)
+        return self.estimate(
+            request,
+            OnBits(params, circuit),
+            told=str(_FEWEST),
+            steps=program.bootstraps,
+            slots=1,
+            products=program.bootstraps,
+            depth=len(program.layers),
+            failure=request.samples * 2.0**program.log2_failure,
+            # Words of a bit between bootstraps, of eight bytes.
+            peak_bytes=request.samples * wires * 8 * ((params.ring_degree or 0) + 1),
+        )
+
+
+CANDIDATES: Final[tuple[Engine, ...]] = (
+    SlicedEngine("binary"),
+    SlotwiseEngine(),
+    SlicedEngine("prime"),
+    BootstrappedEngine(),
+)
+"""All of them."""
+
+
+def against(estimate: Estimate, request: Request) -> str:
+    """Why an estimate is not taken, if so."""
+    if request.counted or request.layout is not None or SLOTWISE not in estimate.way:
+        return ""
+    return 'count= was not given, so that the layout is "sliced", which is for many numbers'
+
+
+def _cost(request: Request, estimate: CircuitEstimate) -> tuple[float, float]:
+    """What is least of an engine's own: the objective, then the operations."""
+    steps = request.blocks(estimate.slots) * estimate.steps
+    return objective(request, steps, estimate), steps
+
+
+def _parties(computation: Computation, request: Request) -> Parties:
+    """Both sides: what decrypts is loaded where they are wanted."""
+    found: Parties = import_module("hesc.integers.client").IntegerParties(computation, request)
+    return found
+
+
+def _kernels(computation: Computation) -> str:
+    """What the names of its kernels begin with."""
+    return "integers.bits" if isinstance(computation, OnBits) else "integers.slots"
+
+
+@cache
+def _product_seconds() -> float:
+    """Seconds of a product of two ciphertexts of `bgv_8192`, by the count of its operations.
+
+    Other operations on slots are counted in these: their speed is measured when they are planned,
+    and the calibration's processor has its own.
+    """
+    builder = Builder(1, 1)
+    ((a,), (b,)) = builder.inputs
+    circuit = builder.finish([builder.gate("AND", a, b)])
+    return _native.SlotPlan(circuit, Params.preset("bgv_8192"), 0).seconds
 
 
 @cache
@@ -183,44 +408,34 @@ def _engine_of(params: VectorParams | StreamParams) -> str:
     return "binary" if params.plain_modulus == 2 else "prime"
 
 
-@cache
-def _bootstrap_seconds() -> float:
-    """Seconds of one bootstrap on one thread, from the speed of products, which is measured."""
-    builder = Builder(1, 1)
-    ((a,), (b,)) = builder.inputs
-    circuit = builder.finish([builder.gate("AND", a, b)])
-    params = Params.preset("bgv_8192")
-    return _BOOTSTRAP * _native.SlotPlan(circuit, params, 0).seconds
+def check_sets(engine: str | None, params: object) -> None:
+    """Whether there is such an engine, and a set is one of its own.
 
+    Raises:
+        CircuitError: an engine that this build does not have.
+        ParameterError: a set of another one, or what is none.
 
-def _on_bits(params: StreamParams, asked: Asked) -> tuple[Considered, OnBits | None]:
-    """The circuit on bits that bootstrap."""
-    circuit, count = asked.circuit(_FEWEST), asked.count
-    try:
-        program = circuit.compile(Precision.of(params))
-    except NoiseBudgetError as error:
-        return Considered("bootstrapped", params.name, 1, None, reason=str(error)), None
-    seconds = program.bootstraps * _bootstrap_seconds()
-    row = Considered(
-        engine="bootstrapped",
-        params=params.name,
-        slots=1,
-        style=_FEWEST,
-        products=program.bootstraps,
-        depth=len(program.layers),
-        seconds=seconds * count,
-        latency=seconds,
-        bytes_in=_BIT * sum(circuit.inputs),
-        bytes_out=_ANSWER * sum(root.kind.width for root in asked.roots),
-        peak_bytes=count * (program.bootstraps + sum(circuit.inputs)) * _SAMPLE,
-    )
-    return row, OnBits(params, circuit)
+    """
+    if params is not None and not isinstance(params, VectorParams | StreamParams):
+        raise ParameterError(
+            f"params is {type(params).__name__}; integers take Params.preset(name), or "
+            'Params.preset("tfhe_2048")'
+        )
+    if isinstance(params, VectorParams) and params.scheme != "bgv":
+        raise ParameterError(f"{params.name} is a set of {params.scheme}; integers take one of BGV")
+    if params is not None and engine not in {None, _engine_of(params)}:
+        raise ParameterError(f"{params.name} is for the engine {_engine_of(params)!r}")
+    if engine == "bootstrapped" and not hasattr(_native, "Evaluator"):
+        raise CircuitError(
+            "this build of hesc has no gates on encrypted bits: build it with the feature tfhe "
+            "(make setup), or take another engine"
+        )
 
 
 def _planned(
     circuit: Circuit,
     params: VectorParams,
-    asked: Asked,
+    request: Request,
     inputs: Sequence[_native.Ciphertext] | None,
 ) -> _native.SlotPlan:
     """A circuit on a set; results that are packed have room for that.
@@ -229,186 +444,62 @@ def _planned(
         CircuitError, NoiseBudgetError: no room.
 
     """
-    public, degree = sum(row.kind.width for row in asked.publics), params.slot_degree or 1
-    coming = asked.packed_inputs(degree) if asked.upload == PACKED else 0
-    if asked.answer == SLICED:
-        return _native.SlotPlan(circuit, params, asked.spare, inputs, public=public, packed=coming)
+    public, degree = sum(row.kind.width for row in request.publics), params.slot_degree or 1
+    coming = request.packed_inputs(degree) if request.upload == PACKED else 0
+    if request.answer == SLICED:
+        return _native.SlotPlan(
+            circuit, params, request.spare, inputs, public=public, packed=coming
+        )
     # Bits of several blocks lie together: as many as a slot has.
     bits, _ = _native.packing_cost(params, degree, 1)
     # Room for a product is more than packing takes: the second try.
-    for spare in (asked.spare, asked.spare + 1):
+    for spare in (request.spare, request.spare + 1):
         native = _native.SlotPlan(circuit, params, spare, inputs, public=public, packed=coming)
         if native.room >= bits:
             return native
     raise CircuitError("results have no room to be packed")
 
 
-def _level_bytes(params: VectorParams, level: int) -> int:
-    """Bytes of a ciphertext of a level."""
-    primes = [params.coeff_moduli[at] for at in params.levels[level - 1]]
-    return 2 * params.ring_degree * sum(q.bit_length() for q in primes) // 8
-
-
-def _on_slots(
-    engine: str,
-    params: VectorParams,
-    circuits: Sequence[tuple[Style, Circuit]],
-    asked: Asked,
-    inputs: Sequence[_native.Ciphertext] | None = None,
-) -> tuple[Considered, OnSlots | None]:
-    """The cheapest circuit in one set."""
-    slots, reason, spare = params.slot_count, "", asked.spare
-    if PACKED in {asked.upload, asked.answer} and engine != "binary":
-        reason = "its slots have one bit: nothing is packed"
-        return Considered(engine, params.name, slots, None, reason=reason), None
-    best: tuple[Style, _native.SlotPlan] | None = None
-    for style, circuit in circuits:
-        try:
-            native = _planned(circuit, params, asked, inputs)
-        except (CircuitError, NoiseBudgetError) as error:
-            more = f", with {spare} more for its results" if spare else ""
-            reason = reason or str(error).split(":", maxsplit=1)[0] + more
-            continue
-        if native.peak_bytes > asked.memory:
-            reason = asked.too_large(native.peak_bytes)
-        elif best is None or native.seconds < best[1].seconds:
-            best = style, native
-    if best is None:
-        return Considered(engine, params.name, slots, None, reason=reason), None
-    style, native = best
-    last, seconds, degree = native.levels[-1], native.seconds, params.slot_degree or 1
-    widths = [root.kind.width for root in asked.roots]
-    going, coming = sum(widths), sum(leaf.kind.width for leaf in asked.leaves)
-    if asked.upload == PACKED:
-        coming = asked.packed_inputs(degree)
-    if asked.answer == PACKED:
-        groups = [min(degree, width - at) for width in widths for at in range(0, width, degree)]
-        seconds += sum(_native.packing_cost(params, group, last)[1] for group in groups)
-        going = len(groups)
-    row = Considered(
-        engine=engine,
-        params=params.name,
-        slots=slots,
-        style=style,
-        products=native.products,
-        depth=native.depth,
-        seconds=seconds * -(-asked.count // slots),
-        latency=seconds,
-        bytes_in=_level_bytes(params, len(params.levels)) * coming,
-        peak_bytes=native.peak_bytes,
-        bytes_out=_level_bytes(params, last) * going,
+def _travelling(of: Computation, request: Request) -> tuple[int, int]:
+    """Bytes of inputs from the key owner, and of results."""
+    params: Any = of.params
+    inputs = [leaf.kind for leaf in request.leaves]
+    results, count = [root.kind for root in request.roots], request.samples
+    if isinstance(of, OnBits):
+        up = sum(sizes.bits(params, count, kind.width) for kind in inputs)
+        return up, sum(sizes.bit_answer(params, count, kind.width) for kind in results)
+    up, level = 0, of.levels[-1]
+    for kind in inputs:
+        up += sizes.integers(params, kind, count, layout=of.upload, seeded=True)
+    return up, sum(
+        sizes.integers(params, kind, count, layout=of.answer, level=level) for kind in results
     )
-    return row, OnSlots(params, native, asked.upload, asked.answer)
 
 
-def _along_slots(
-    engine: str, params: VectorParams, asked: Asked
-) -> tuple[Considered, AlongSlots | None]:
-    """The same with the bits of a number along the slots of one ciphertext."""
-    row = Considered(engine, params.name, 0, None, layout=SLOTWISE)
-    try:
-        tried = on_slotwise(params, asked.roots, asked.leaves, asked.count, asked.spare)
-    except (CircuitError, ParameterError) as error:
-        return replace(row, reason=str(error).split(":", maxsplit=1)[0]), None
-    if tried.peak_bytes > asked.memory:
-        return replace(row, reason=asked.too_large(tried.peak_bytes)), None
-    slots = tried.lying.capacity
-    row = replace(
-        row,
-        slots=slots,
-        style="prefixes along slots",
-        products=tried.products,
-        depth=tried.depth,
-        seconds=tried.seconds * -(-asked.count // slots),
-        latency=tried.seconds,
-        bytes_in=_level_bytes(params, len(params.levels)) * len(asked.leaves),
-        peak_bytes=tried.peak_bytes,
-        bytes_out=_level_bytes(params, tried.level) * len(asked.roots),
-    )
-    return row, AlongSlots(params, tried)
-
-
-def compare(
-    asked: Asked, sets: Sets
-) -> tuple[list[Considered], tuple[Considered, Way] | None, OnSlots | None]:
-    """What every set would take, the cheapest, and what it is for inputs that are sliced."""
-    packs = PACKED in {asked.upload, asked.answer}
-    circuits: list[tuple[Style, Circuit]] = []
-    if asked.layout != SLOTWISE and any(engine != "bootstrapped" for engine, _ in sets):
-        circuits = asked.circuits()
-    candidates: list[Considered] = []
-    fitting: list[tuple[Considered, Way]] = []
-
-    def weigh(rings: list[list[Callable[[], Any]]], way_of: Callable[[Any], Any]) -> None:
-        for of_ring in rings:
-            tried = [way_of(params_of()) for params_of in of_ring]
-            candidates.extend(row for row, _ in tried)
-            fitted = [(row, way) for row, way in tried if way is not None]
-            chosen_from = asked.counted or asked.layout is not None
-            fitting.extend(pair for pair in fitted if chosen_from or pair[0].layout == SLICED)
-            # A larger ring offers room that is not needed, and a longer way for each number.
-            if fitted:
-                break
-
-    for engine, rings in sets:
-        if asked.layout != SLOTWISE:
-            if engine != "bootstrapped":
-                weigh(rings, partial(_on_slots, engine, circuits=circuits, asked=asked))
-            elif not packs:
-                weigh(rings, partial(_on_bits, asked=asked))
-        if asked.layout != SLICED and engine == "binary" and not packs:
-            reason = obstacle(asked.roots, asked.leaves)
-            if reason:
-                candidates.append(
-                    Considered(engine, "any", 0, None, reason=reason, layout=SLOTWISE)
-                )
-            else:
-                weigh(rings, partial(_along_slots, engine, asked=asked))
-    best = min(fitting, key=lambda pair: pair[0].seconds, default=None)
-    return candidates, best, None if best is None else _beside(best, asked, fitting, circuits)
-
-
-def _beside(
-    best: tuple[Considered, Way],
-    asked: Asked,
-    fitting: Sequence[tuple[Considered, Way]],
-    circuits: Sequence[tuple[Style, Circuit]],
-) -> OnSlots | None:
-    """For inputs that are sliced, where another layout was chosen for them and not asked for."""
-    row, way = best
-    if not isinstance(way, AlongSlots) or asked.layout is not None:
-        return None
-    for other, sliced in fitting:
-        if isinstance(sliced, OnSlots) and other.params == row.params:
-            return sliced
-    return _on_slots(row.engine, way.params, circuits, asked)[1]
-
-
-def for_ciphertexts(asked: Asked) -> Way:
-    """The cheapest way for ciphertexts that are there, `asked.leaves`.
+def for_ciphertexts(request: Request) -> Computation:
+    """The cheapest computation on ciphertexts that are there, `request.leaves`.
 
     Raises:
         CircuitError: too deep for their parameters and noise.
 
     """
-    leaves: Sequence[Any] = asked.leaves
+    leaves: Sequence[Any] = request.leaves
     params = leaves[0].params
     if isinstance(params, StreamParams):
-        return OnBits(params, asked.circuit(_FEWEST))
+        return OnBits(params, request.circuit(_FEWEST))
     if isinstance(leaves[0], SlotwiseArray):
-        reason = obstacle(asked.roots, leaves)
+        reason = obstacle(request.roots, leaves)
         if reason:
             raise ParameterError(
                 f'{reason}: this is not computed along slots; encrypt with layout="sliced"'
             )
-        tried = on_slotwise(params, asked.roots, leaves, asked.count, asked.spare, leaves)
-        return AlongSlots(params, tried)
+        return along_slots(params, request.roots, leaves, request.samples, request.spare, leaves)
     # Blocks of one input are alike: they were made in the same way.
     inputs = [bit for leaf in leaves for bit in leaf.blocks[0]]
-    row, way = _on_slots(_engine_of(params), params, asked.circuits(), asked, inputs)
-    if way is None:
+    try:
+        return SlicedEngine(_engine_of(params)).on(params, request, inputs).computation
+    except CircuitError as error:
         raise CircuitError(
-            f"{row.reason}; plan the whole function before you encrypt: hesc.integers.plan chooses "
+            f"{error}; plan the whole function before you encrypt: hesc.integers.plan chooses "
             "parameters that have room"
-        )
-    return way
+        ) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from hesc.gates import integers as circuits
 from hesc.gates.circuit import Builder, Circuit
@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     from hesc.integers.kinds import Kind
 
 Wires = list[int]
+
+
+class Given(NamedTuple):
+    """What is computed: expressions, what stands in them for inputs, and these."""
+
+    roots: Sequence[Integers]
+    leaves: Sequence[Integers]
+    numbers: Sequence[Any]
+    publics: Sequence[PublicIntegers]
 
 
 @dataclass(frozen=True)

@@ -167,11 +167,11 @@ class Integers(Opaque):
     def __rrshift__(self, other: object) -> Integers:
         return _operand(other, self.kind) >> self
 
-    def _shifted(self, way: str, by: object) -> Integers:
+    def _shifted(self, direction: str, by: object) -> Integers:
         if isinstance(by, np.integer):
             # It has a type, which takes part in promotion.
             kind = common(self.kind, kind_of(by.dtype))
-            return self.astype(kind)._shifted(way, int(by))  # noqa: SLF001 - its own
+            return self.astype(kind)._shifted(direction, int(by))  # noqa: SLF001 - its own
         if isinstance(by, np.ndarray):
             by = _operand(by, self.kind)
         if isinstance(by, Integers):
@@ -180,10 +180,10 @@ class Integers(Opaque):
             kind = common(self.kind, by.kind)
             if kind.boolean:
                 raise ParameterError("shifts of truth values by such: take astype('uint8') first")
-            return Integers(kind, way, [self.astype(kind), by])
+            return Integers(kind, direction, [self.astype(kind), by])
         places = whole(by, "the number of places", 0)
         number = self.astype("int64") if self.kind.boolean else self
-        return Integers(number.kind, f"{way} by", [number], min(places, number.kind.width))
+        return Integers(number.kind, f"{direction} by", [number], min(places, number.kind.width))
 
     def __lt__(self, other: object) -> Integers:
         return self._binary("less", other, result=BOOL)

@@ -9,14 +9,26 @@ from hesc._native import CircuitError, ParameterError, ShapeError
 from hesc._support.inputs import of_kind, one_name, whole
 from hesc._support.memory import machine_memory
 from hesc.gates.encrypted import Evaluator
+from hesc.integers.along import AlongSlots, obstacle
 from hesc.integers.arrays import EncryptedIntegers
 from hesc.integers.bootstrapped import BootstrappedIntegers
-from hesc.integers.candidates import ENGINES, Asked, Considered, compare, for_ciphertexts, sets_of
-from hesc.integers.circuits import in_order, publics_of
+from hesc.integers.candidates import (
+    CANDIDATES,
+    ENGINES,
+    CircuitEstimate,
+    Request,
+    SlicedEngine,
+    against,
+    check_sets,
+    for_ciphertexts,
+)
+from hesc.integers.circuits import Given, in_order, publics_of
+from hesc.integers.computations import OnSlots
 from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind, kind_of
 from hesc.integers.layouts import PACKED, SLICED, SLOTWISE, PackedIntegers, SlotwiseArray
-from hesc.integers.ways import AlongSlots, Given, OnBits, OnSlots, Way
+from hesc.planner.decision import compared
+from hesc.planner.tasks import OBJECTIVES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,84 +38,59 @@ if TYPE_CHECKING:
     from hesc.integers.expressions import PublicIntegers
     from hesc.params.streams import StreamParams
     from hesc.params.vectors import VectorParams
+    from hesc.planner.decision import Decision
+    from hesc.planner.estimates import Estimate, Infeasible
 
 
 class Plan:
-    """What computes a function of integers; `plan` makes one. Call it on encrypted integers."""
+    """What computes a function of integers; `plan` makes one. Call it on encrypted integers.
+
+    Attributes:
+        params: the parameter set: `hesc.keygen(plan.params, **plan.keys)` makes keys. It is one for
+            vectors or, for the engine "bootstrapped", one of bits that bootstrap.
+        keys: what that has to make beside the usual.
+        engine: one of `ENGINES`: "binary", "prime" or "bootstrapped".
+        layout: where bits lie while it computes: "sliced" or "slotwise".
+        upload: how inputs are encrypted: `hesc.integers.encrypt(..., layout=plan.upload)`.
+        answer: how results come: `hesc.integers.read(..., layout=plan.answer)`.
+        levels: the level before each product, and that of the results; none where bits bootstrap.
+            Along slots those of inputs and of results.
+        count: numbers of each input.
+        latency: seconds of a block's computation, on one thread.
+        seconds: of computing all numbers; blocks follow one another.
+        decision: the planner's, on all engines: print it.
+
+    """
 
     def __init__(
         self,
-        leaves: Sequence[Integers],
-        roots: Sequence[Integers],
+        request: Request,
         single: bool,
-        chosen: tuple[Considered, Way],
-        candidates: list[Considered],
-        asked: Asked,
+        decision: Decision[Request],
         sliced: OnSlots | None,
     ) -> None:
-        self._leaves = list(leaves)
-        self._roots = list(roots)
-        self._single = single
-        self._chosen = chosen
-        self._sliced = sliced
-        self.candidates = candidates
-        self.count = asked.count
-        self._counted = asked.counted or asked.layout is not None
+        self.decision, self.count = decision, request.samples
+        self._leaves, self._roots = list(request.leaves), list(request.roots)
+        self._single, self._sliced = single, sliced
+        of = self._computation = self.chosen.computation
+        self.params: Any = of.params
+        self.engine, self.layout = of.engine, of.layout
+        self.upload, self.answer = of.upload, of.answer
+        self.keys, self.levels = of.keys, of.levels
+        self.latency = self.chosen.latency(decision.calibration.times)
+        self.seconds = self.latency * request.blocks(self.chosen.slots)
 
     @property
-    def params(self) -> Any:
-        """The parameter set.
-
-        `hesc.keygen(plan.params, **plan.keys)` makes keys. It is a set for vectors or, for the
-        engine "bootstrapped", one of bits that bootstrap.
-        """
-        return self._chosen[1].params
+    def chosen(self) -> CircuitEstimate:
+        """The best estimate by the objective."""
+        found = self.decision.chosen
+        assert isinstance(found, CircuitEstimate)  # noqa: S101 - all of engines are
+        return found
 
     @property
-    def engine(self) -> str:
-        """One of `ENGINES`: "binary", "prime" or "bootstrapped"."""
-        return self._chosen[0].engine
-
-    @property
-    def layout(self) -> str:
-        """Where bits lie while it computes: "sliced" or "slotwise"."""
-        return self._chosen[0].layout
-
-    @property
-    def upload(self) -> str:
-        """How inputs are encrypted: `hesc.integers.encrypt(..., layout=plan.upload)`."""
-        way = self._chosen[1]
-        return way.upload if isinstance(way, OnSlots) else self.layout
-
-    @property
-    def answer(self) -> str:
-        """How results come: `hesc.integers.read(..., layout=plan.answer)`."""
-        way = self._chosen[1]
-        return way.answer if isinstance(way, OnSlots) else self.layout
-
-    @property
-    def keys(self) -> dict[str, Any]:
-        """What `hesc.keygen(plan.params, **plan.keys)` has to make beside the usual."""
-        way = self._chosen[1]
-        if isinstance(way, AlongSlots):
-            return {"slot_rotations": list(way.tried.slot_rotations)}
-        return {"unpacking": True} if self.upload == PACKED else {}
-
-    @property
-    def chosen(self) -> Considered:
-        """The cheapest candidate."""
-        return self._chosen[0]
-
-    @property
-    def levels(self) -> list[int]:
-        """The level before each product, and that of the results; none where bits bootstrap.
-
-        Along slots those of inputs and of results.
-        """
-        way = self._chosen[1]
-        if isinstance(way, AlongSlots):
-            return [len(way.params.levels), way.tried.level]
-        return way.native.levels if isinstance(way, OnSlots) else []
+    def candidates(self) -> list[Estimate | Infeasible]:
+        """What each engine would take, the best first, or why it does not compute it."""
+        return [*self.decision.estimates, *self.decision.infeasible]
 
     def __reduce__(self) -> Never:
         raise TypeError(
@@ -114,43 +101,13 @@ class Plan:
     def __repr__(self) -> str:
         best = self.chosen
         return (
-            f"<hesc.integers.Plan: {best.params}, {best.products} {_steps(best.engine)} of depth "
-            f"{best.depth}, "
-            f"{best.seconds:.3g} s for {self.count} numbers>"
+            f"<hesc.integers.Plan: {self.params.name}, {best.products} {self._computation.steps} "
+            f"of depth {best.depth}, {self.seconds:.3g} s for {self.count} numbers>"
         )
 
     def explain(self) -> str:
-        """A table of all candidates: what each would take, or why it cannot."""
-        lines = [
-            f"{'engine':12} {'layout':8} {'parameters':20} {'slots':>6} {'products':>8} "
-            f"{'depth':>5} {'block':>9} {'all':>9} {'kB up':>9} {'down':>8}  circuit, or why not"
-        ]
-        for row in self.candidates:
-            mark = "*" if row == self.chosen else " "
-            if row.style is None:
-                figures = f"{'-':>8} {'-':>5} {'-':>9} {'-':>9} {'-':>9} {'-':>8}  {row.reason}"
-            else:
-                blocks = -(-self.count // row.slots)
-                up, down = (blocks * x / self.count / 1e3 for x in (row.bytes_in, row.bytes_out))
-                figures = (
-                    f"{row.products:8} {row.depth:5} {row.latency:8.3f}s {row.seconds:8.3f}s "
-                    f"{up:9.3g} {down:8.3g}  {row.style}"
-                )
-            lines.append(
-                f"{row.engine:12} {row.layout:8} {row.params:20} {row.slots or '-':>6} {figures} "
-                f"{mark}".rstrip()
-            )
-        lines.append(
-            f"* chosen for {self.count} numbers: the least time on one thread, by operations "
-            "counted and their measured speed; blocks follow one another. Products of "
-            '"bootstrapped" are bootstraps: it has no limit of depth. Bytes are of a number, '
-            "encrypted under the public key; the key owner's uploads in slots have half of them"
-        )
-        if not self._counted:
-            lines.append(
-                'count= was not given, so that the layout is "sliced", which is for many numbers'
-            )
-        return "\n".join(lines)
+        """The planner's table: what each engine would take, or why it cannot."""
+        return self.decision.explain()
 
     def __call__(
         self,
@@ -168,7 +125,7 @@ class Plan:
             server: what bootstraps, `hesc.gates.Evaluator(key)`, for the engine "bootstrapped".
             progress: whether to show a bar, or what to call with the products done and all.
 
-        Cost: `chosen.latency` for each block of `chosen.slots` numbers, shared among cores.
+        Cost: `latency` for each block of `chosen.slots` numbers, shared among cores.
 
         Raises:
             CircuitError: inputs that have less room than fresh encryptions, or share their noise:
@@ -179,20 +136,21 @@ class Plan:
         if len(numbers) != len(self._leaves):
             raise ShapeError(f"the plan takes {len(self._leaves)} inputs; got {len(numbers)}")
         _check_server(server)
-        way = self._chosen[1]
+        computation = self._computation
         if self._sliced and all(isinstance(given, EncryptedIntegers) for given in numbers):
-            way = self._sliced
-        expected = _class_of(way)
-        for given, leaf in zip(numbers, self._leaves, strict=True):
-            if not isinstance(given, expected):
-                self._refuse(given, expected)
-            if given.kind != leaf.kind:
+            computation = self._sliced
+        expected = computation.takes
+        for number, leaf in zip(numbers, self._leaves, strict=True):
+            if not isinstance(number, expected):
+                self._refuse(number, expected)
+            if number.kind != leaf.kind:
                 raise ParameterError(
-                    f"the plan is for {leaf.dtype}, these are {given.dtype}; convert in the plan"
+                    f"the plan is for {leaf.dtype}, these are {number.dtype}; convert in the plan"
                 )
         publics = publics_of(self._roots)
         check_counts(numbers, publics)
-        results = way.run(Given(self._roots, self._leaves, numbers, publics), server, progress)
+        given = Given(self._roots, self._leaves, numbers, publics)
+        results = computation.run(given, server, progress)
         return results[0] if self._single else tuple(results)
 
     def _refuse(self, given: object, expected: type) -> Never:
@@ -208,19 +166,6 @@ class Plan:
             f"{type(given).__name__}: encrypt with the keys of plan.params; evaluate "
             "expressions first"
         )
-
-
-def _class_of(way: Way) -> type:
-    """The class of the encrypted integers that a way takes."""
-    if isinstance(way, OnBits):
-        return BootstrappedIntegers
-    if isinstance(way, AlongSlots):
-        return SlotwiseArray
-    return PackedIntegers if way.upload == PACKED else EncryptedIntegers
-
-
-def _steps(engine: str) -> str:
-    return "bootstraps" if engine == "bootstrapped" else "products"
 
 
 def check_counts(numbers: Sequence[Any], publics: Sequence[PublicIntegers]) -> int:
@@ -244,8 +189,9 @@ def plan(
     upload: str | None = None,
     answer: str | None = None,
     memory: int | None = None,
+    objective: str = "throughput",
 ) -> Plan:
-    """Chooses how a function of integers is computed, by predicted time for `count` numbers.
+    """Chooses how a function of integers is computed, by what it is predicted to take.
 
     Args:
         function: takes `Integers`, one for each type, and returns one or several.
@@ -262,6 +208,7 @@ def plan(
         answer: "packed" for results that are put together in the same way.
         memory: bytes that ciphertexts of a block may take at once; what this machine has by
             default. Circuits that would take more are not chosen.
+        objective: what is to be least for `count` numbers, one of `hesc.planner.OBJECTIVES`.
 
     Raises:
         CircuitError: too deep, or too large, for every set, with what each has room for.
@@ -269,6 +216,7 @@ def plan(
 
     """
     _check_layouts(layout, upload, answer, engine)
+    one_name(objective, "objective", tuple(OBJECTIVES))
     counted = count is not None
     kinds = [kind_of(dtype) for dtype in dtypes]
     if not kinds:
@@ -295,15 +243,31 @@ def plan(
         )
     forms = (upload or SLICED, answer or SLICED)
     most = machine_memory() if memory is None else whole(memory, "memory", 1)
-    asked = Asked(roots, leaves, publics, count, spare, layout, counted, *forms, most)
-    candidates, best, sliced = compare(asked, sets_of(engine, params))
-    if best is None:
-        reasons = "; ".join(f"{row.params}: {row.reason}" for row in candidates)
-        if layout == SLOTWISE and any(row.params == "any" for row in candidates):
-            raise ParameterError(
-                f"this is not computed along slots ({candidates[-1].reason}): there are + - & | ^ "
-                '~, comparisons, minima, maxima and where of one type; take layout="sliced"'
-            )
+    request = Request(
+        roots,
+        leaves,
+        publics,
+        count,
+        spare,
+        engine,
+        params,
+        layout,
+        counted,
+        *forms,
+        most,
+        objective,
+    )
+    check_sets(engine, params)
+    reason = obstacle(roots, leaves)
+    if layout == SLOTWISE and reason:
+        raise ParameterError(
+            f"this is not computed along slots ({reason}): there are + - & | ^ "
+            '~, comparisons, minima, maxima and where of one type; take layout="sliced"'
+        )
+    engines = [candidate for candidate in CANDIDATES if candidate.fits(request)]
+    decision = compared(request, engines, None, against)
+    if not decision.estimates:
+        reasons = "; ".join(infeasible.reason for infeasible in decision.infeasible)
         if layout == SLOTWISE:
             raise CircuitError(
                 f'no set has room for this along slots: {reasons}. Take layout="sliced", which '
@@ -318,7 +282,20 @@ def plan(
             f"no set has room for this: {reasons}. Compute it in parts, decrypting between them, "
             'or take engine="bootstrapped", which has no such limit'
         )
-    return Plan(leaves, roots, single, best, candidates, asked, sliced)
+    return Plan(request, single, decision, _beside(decision))
+
+
+def _beside(decision: Decision[Request]) -> OnSlots | None:
+    """For inputs that are sliced, where another layout was chosen for them and not asked for."""
+    request, chosen = decision.task, decision.chosen
+    of = chosen.computation if isinstance(chosen, CircuitEstimate) else None
+    if not isinstance(of, AlongSlots) or request.layout is not None:
+        return None
+    try:
+        found = SlicedEngine("binary").on(of.params, request).computation
+    except CircuitError:
+        return None
+    return found if isinstance(found, OnSlots) else None
 
 
 def _traced(function: object, leaves: Sequence[Integers]) -> Any:
@@ -407,6 +384,6 @@ def evaluate(
     publics = publics_of(expressions)
     check_counts(leaves, publics)
     spare = whole(spare, "spare", 0, 255)
-    way = for_ciphertexts(Asked(expressions, leaves, publics, len(leaves[0]), spare))
-    results = way.run(Given(expressions, leaves, leaves, publics), server, progress)
+    computation = for_ciphertexts(Request(expressions, leaves, publics, len(leaves[0]), spare))
+    results = computation.run(Given(expressions, leaves, leaves, publics), server, progress)
     return results[0] if len(results) == 1 else tuple(results)

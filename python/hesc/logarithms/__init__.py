@@ -4,7 +4,7 @@ Each side encrypts its factors under one key; whoever computes adds ciphertexts;
 decrypts every product and adds up those that belong together.
 
     factors = [Factor(64), Factor((10, 64), source="public", shared=True)]
-    plan = logarithms.Plan.sums(factors, error=0.01)                    # all sides
+    plan = logarithms.LogarithmPlan.sums(factors, error=0.01)           # all sides
     secret, keys = hesc.keygen(plan.params, products=False)     # key owner
     weights = logarithms.encrypt(plan, 1, keys, matrix)                 # a model's owner
     upload = encrypt_logarithms(secret, plan, 0, samples)                # key owner
@@ -19,8 +19,7 @@ Nothing in this package can decrypt but `hesc.logarithms.secret`.
 
 from __future__ import annotations
 
+from hesc._native import Factor, LogarithmPlan
 from hesc.logarithms.evaluator import Evaluator, encrypt
-from hesc.logarithms.factors import Factor
-from hesc.logarithms.plans import Plan
 
-__all__ = ["Evaluator", "Factor", "Plan", "encrypt"]
+__all__ = ["Evaluator", "Factor", "LogarithmPlan", "encrypt"]

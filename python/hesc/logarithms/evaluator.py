@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from hesc import _native
-from hesc._native import ParameterError
+from hesc._native import LogarithmPlan, ParameterError
 from hesc._support.inputs import of_kind
-from hesc.logarithms.plans import Plan, numbers_of
 from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-def encrypt(plan: Plan, factor: int, keys: PublicKeys, values: ArrayLike) -> bytes:
+def encrypt(plan: LogarithmPlan, factor: int, keys: PublicKeys, values: ArrayLike) -> bytes:
     """Encrypts one side's numbers under the key owner's public keys.
 
     Args:
@@ -35,10 +34,9 @@ def encrypt(plan: Plan, factor: int, keys: PublicKeys, values: ArrayLike) -> byt
         ParameterError: a factor that comes otherwise, or a plan of other parameters.
 
     """
-    of_kind(plan, "plan", Plan, "encrypt takes a logarithms.Plan first")
+    of_kind(plan, "plan", LogarithmPlan, "encrypt takes a LogarithmPlan first")
     of_kind(keys, "keys", PublicKeys, "keygen gives them beside the secret key")
-    rows = numbers_of(plan, factor, values)
-    return plan.native.encrypt_public(factor, keys.public, rows)
+    return _native.encrypt_logarithms(plan, factor, keys.public, values)
 
 
 class Evaluator:
@@ -58,19 +56,20 @@ class Evaluator:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: LogarithmPlan,
         *,
         shared: Sequence[bytes] = (),
         clear: Mapping[int, ArrayLike] | None = None,
     ) -> None:
-        self.plan = of_kind(plan, "plan", Plan, "Plan.elementwise, sums or polynomial makes it")
+        self.plan = of_kind(
+            plan, "plan", LogarithmPlan, "LogarithmPlan.elementwise, sums or polynomial makes it"
+        )
         given = {} if clear is None else clear
         if not isinstance(given, Mapping):
             raise ParameterError(
                 f"clear is {{factor: numbers}}, a mapping, not {type(given).__name__}"
             )
-        numbers = [(factor, numbers_of(plan, factor, given[factor])) for factor in given]
-        self._native = _native.LogarithmEvaluator(plan.native, numbers, uploads_of(shared))
+        self._native = _native.LogarithmEvaluator(plan, list(given.items()), uploads_of(shared))
 
     def evaluate(self, uploads: Sequence[bytes]) -> bytes:
         """The answer to the uploads of all other factors, in any order, for the key owner.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from hesc import _native
+from hesc._native import LogarithmPlan
 from hesc._support.inputs import of_kind
-from hesc.logarithms.plans import Plan, numbers_of
 from hesc.secret.keys import SecretKey, for_vectors
 
 if TYPE_CHECKING:
@@ -21,10 +22,12 @@ class Products(NamedTuple):
     products: NDArray[np.float64]
     """A row of all products for each sample, without public weights."""
     error: float
-    """The root mean square of the values' errors, at most: `Plan.error`."""
+    """The root mean square of the values' errors, at most: `LogarithmPlan.error`."""
 
 
-def encrypt_logarithms(secret: SecretKey, plan: Plan, factor: int, values: ArrayLike) -> bytes:
+def encrypt_logarithms(
+    secret: SecretKey, plan: LogarithmPlan, factor: int, values: ArrayLike
+) -> bytes:
     """Encrypts the key owner's own factor; `logarithms.Evaluator` reads it.
 
     Args:
@@ -43,11 +46,10 @@ def encrypt_logarithms(secret: SecretKey, plan: Plan, factor: int, values: Array
 
     """
     for_vectors(secret)
-    of_kind(plan, "plan", Plan, "a logarithms.Plan is what all sides agreed upon")
-    return plan.native.encrypt(factor, secret.native, numbers_of(plan, factor, values))
+    return _native.encrypt_logarithms(_plan(plan), factor, secret.native, values)
 
 
-def decrypt_logarithms(secret: SecretKey, plan: Plan, answer: bytes) -> Products:
+def decrypt_logarithms(secret: SecretKey, plan: LogarithmPlan, answer: bytes) -> Products:
     """Every product of an answer, and the sums of those that belong together.
 
     Raises:
@@ -57,9 +59,10 @@ def decrypt_logarithms(secret: SecretKey, plan: Plan, answer: bytes) -> Products
 
     """
     for_vectors(secret)
-    of_kind(plan, "plan", Plan, "a logarithms.Plan is what all sides agreed upon")
     of_kind(answer, "an answer", bytes, "Evaluator.evaluate makes the bytes of one")
-    products, values = plan.native.decrypt(secret.native, answer)
-    return Products(
-        values.reshape(-1, *plan.shape), products.reshape(-1, plan.products), plan.error
-    )
+    products, values = _native.decrypt_logarithms(_plan(plan), secret.native, answer)
+    return Products(values, products, plan.error)
+
+
+def _plan(plan: LogarithmPlan) -> LogarithmPlan:
+    return of_kind(plan, "plan", LogarithmPlan, "it is what all sides agreed upon")

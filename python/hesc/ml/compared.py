@@ -2,42 +2,47 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from hesc._native import HescError
-from hesc._support import shares
-from hesc.models import transforms
-from hesc.models.extraction import Linear
-from hesc.planner import Classes, Distances, Scores, Task, decide
-from hesc.protocols.classes.backend import ClassBackend
-from hesc.protocols.classes.models import classify
-from hesc.protocols.classes.quantisation import MODELS
-from hesc.protocols.linear.backend import LinearBackend
-from hesc.protocols.neighbours.backend import NeighboursBackend
+from hesc._support.inputs import one_name, whole
+from hesc.models.samples import on_copies
+from hesc.planner import OBJECTIVES, Task, decide
+from hesc.planner.problems import Predictions
+from hesc.protocols.backend import backend_for
+from hesc.protocols.candidates.served import Servable, choose, question_of
 
 if TYPE_CHECKING:
-    from hesc.planner import Decision
-    from hesc.protocols.backend import Backend
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from hesc.planner import TaskDecision
+    from hesc.protocols.backend import Backend, PlanRequest, Table
+    from hesc.protocols.candidates.served import Choice
+
+    Array = NDArray[np.float64]
+
+_MOST: Final = 1 << 16
+"""Samples that go together."""
 
 
-def candidates(backend: Backend, *, samples: int, objective: str, bandwidth: float) -> Decision:
+def candidates(backend: Backend, *, samples: int, objective: str, bandwidth: float) -> TaskDecision:
     """The table of ways to compute the same; see `Serving.candidates`.
 
     Raises:
         ParameterError: other ways are not compared with this one.
 
     """
-    backend.check_compared()
-    options: dict[str, Any] = {"samples": samples, "objective": objective, "bandwidth": bandwidth}
-    if isinstance(backend, LinearBackend):
-        return decide(_scores(backend, options))
-    if isinstance(backend, ClassBackend) and isinstance(backend.form, Linear):
-        return decide(_classes(backend, backend.form, options))
-    if isinstance(backend, NeighboursBackend):
-        return decide(Task(Distances(backend.codes), disclose="distances", **options))
-    raise TypeError(f"{type(backend).__name__} is compared by no task of the planner")
+    found = decide(question_of(backend, samples=samples, objective=objective, bandwidth=bandwidth))
+    kind = type(backend.options).__name__
+    for at, estimate in enumerate(found.estimates):
+        served = f"served by {kind}()" if estimate.way in backend.candidates else "compared only"
+        found.estimates[at] = replace(estimate, parameters=f"{estimate.parameters}, {served}")
+    return found
 
 
 def table(backend: Backend) -> str:
@@ -49,28 +54,65 @@ def table(backend: Backend) -> str:
     return str(found)
 
 
-def _scores(backend: LinearBackend, options: dict[str, Any]) -> Task:
-    low, high = backend.plan.ring.ranges
-    weights, intercepts = backend.linear.weights, backend.linear.intercepts
-    return Task(
-        Scores(weights, intercepts, low=low, high=high),
-        max_error=backend.plan.error,
-        **options,
-        **backend.roles(),
+def chosen(
+    served: Table,
+    request: PlanRequest,
+    objective: str,
+    *,
+    scores: Callable[[Array], Array],
+    by_default: bool,
+) -> Choice:
+    """The best plan by an objective, of those that keep options.
+
+    Args:
+        served: the estimator's table of backends.
+        request: model, rows and options.
+        objective: one of `hesc.planner.OBJECTIVES`.
+        scores: the model's, in the clear.
+        by_default: whether nobody gave these options: others of the same roles then compete.
+
+    Raises:
+        ParameterError: no objective of the planner.
+        HescError: no plan is feasible; as the first was refused.
+
+    """
+    one_name(objective, "objective", tuple(OBJECTIVES))
+    options = request.options
+    kind, _ = backend_for(served, options)
+    roles = kind.roles(options)
+    asked = [(kind, options)]
+    if by_default:
+        asked += [pair for pair in _others(served, options) if pair[0].roles(pair[1]) == roles]
+
+    def maker(kind: type[Backend]) -> Callable[[Any], Backend]:
+        return lambda options: kind.make(request._replace(options=options))
+
+    scored = roles.disclose == "scores"
+    problem = Predictions(
+        scores if scored else lambda rows: np.asarray(on_copies(request.estimator.predict, rows)),
+        request.rows.shape[1],
+        shares=not scored,
+    )
+    samples = whole(getattr(options, "batch", 1), "batch", 1, _MOST)
+    task = Task(problem, samples=samples, objective=objective, **roles._asdict())
+    return choose(
+        task,
+        [
+            Servable(alternative, maker(kind))
+            for kind, options in asked
+            for alternative in kind.alternatives(options)
+        ],
     )
 
 
-def _classes(backend: ClassBackend, form: Linear, options: dict[str, Any]) -> Task:
-    """The task of a plan of classes: as many rows may change their class as it changes."""
-    plan = backend.plan
-    low, high = plan.ranges
-    rows = np.clip(transforms.transformed(plan.steps, backend.rows), low, high)
-    problem = Classes(form.weights, form.intercepts, low=low, high=high, rows=rows)
-    found = classify(backend.model, plan.quantised(rows))
-    changed = int((found != problem.exact(rows)).sum())
-    return Task(
-        problem,
-        disclose="class",
-        max_error=shares.most(changed, len(rows), tried=MODELS),
-        **options,
-    )
+def _others(served: Table, options: Any) -> Iterator[tuple[type[Backend], Any]]:
+    """Backends of other options that can be made of nothing, with these."""
+    for other in served:
+        if other is type(options):
+            continue
+        try:
+            found = other()
+        except TypeError:
+            # What nobody said, such as whose columns these are.
+            continue
+        yield backend_for(served, found)

@@ -81,6 +81,7 @@ class Deployable:
             files=files,
             own=X is None,
             commands=commands,
+            decision=getattr(private, "decision_", None),
         )
         return deployment.write(path, backend.plan, sides, page)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
-    from hesc.protocols.plan import Plan
+    from hesc.protocols.plan import ModelPlan
     from hesc.protocols.server import Owner, Server
 
 REPORT: Final = "report.html"
@@ -282,7 +282,10 @@ _OPENERS: Final[dict[str, Any]] = {
 
 
 def write(
-    path: str | PathLike[str], plan: Plan, sides: Mapping[str, Mapping[str, bytes]], report: bytes
+    path: str | PathLike[str],
+    plan: ModelPlan,
+    sides: Mapping[str, Mapping[str, bytes]],
+    report: bytes,
 ) -> Path:
     """Writes a deployment, whole or not at all. Nothing is overwritten.
 
@@ -307,7 +310,7 @@ def write(
     return Path(path)
 
 
-def write_server(path: str | PathLike[str], plan: Plan, server: bytes) -> Path:
+def write_server(path: str | PathLike[str], plan: ModelPlan, server: bytes) -> Path:
     """Writes a folder `server/` alone, whole or not at all. Nothing is overwritten.
 
     Args:
@@ -325,8 +328,11 @@ def write_server(path: str | PathLike[str], plan: Plan, server: bytes) -> Path:
     return Path(path)
 
 
-def _plan_of(found: folders.Contents, folder: Path) -> Plan:
-    plan = registry.read_plan(found.files[PLAN])
+def _plan_of(found: folders.Contents, folder: Path) -> ModelPlan:
+    plan: Any = registry.read_plan(found.files[PLAN])
+    if not registry.protocol_of(plan).has_model:
+        raise WireError(f"{folder / PLAN} serves no model, and has no deployment")
     if plan.digest.hex() != found.plan:
         raise WireError(f"{folder / PLAN} is another plan than its manifest names")
-    return plan
+    checked: ModelPlan = plan
+    return checked

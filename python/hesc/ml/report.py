@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hesc.protocols.measuring import Measured
-    from hesc.protocols.plan import Plan
+    from hesc.protocols.plan import ModelPlan
 
 _COUNTS: Final = (1, 10, 100, 1000)
 
@@ -36,13 +36,14 @@ class Row(NamedTuple):
 
 
 def page(
-    plan: Plan,
+    plan: ModelPlan,
     measured: Measured | None,
     *,
     name: str,
     files: Mapping[str, bytes],
     own: bool,
     commands: Sequence[str] = (),
+    decision: object = None,
 ) -> bytes:
     """The page, in HTML.
 
@@ -53,6 +54,7 @@ def page(
         files: contents by name, whose sizes and hashes are listed.
         own: whether the run was on rows that the plan was made with.
         commands: lines of a shell that made the deployment.
+        decision: what an objective chose among, if one did: a text is made of it.
 
     Raises:
         ImportError: jinja2 or matplotlib is missing.
@@ -86,6 +88,7 @@ def page(
         encrypts_publicly=plan.encrypts_publicly,
         counts=plan.samples_in_all is not None,
         commands=list(commands),
+        decision=None if decision is None else str(decision),
         version=version("hesc"),
     )
     # A name of a folder may be no text, of which no letter is lost to who reads the page.
@@ -106,7 +109,7 @@ def _drawing() -> tuple[Any, Any]:
     return jinja2, plots
 
 
-def _rows(plan: Plan, measured: Measured | None) -> list[Row]:
+def _rows(plan: ModelPlan, measured: Measured | None) -> list[Row]:
     rows = []
     none = "not measured"
     if plan.error:
@@ -154,7 +157,7 @@ def _within(errors: Any) -> list[tuple[int, float, float]]:
     return [(n, 100 * float((np.abs(errors) <= n).mean()), share) for n, share in law.items()]
 
 
-def _is_allowed(plan: Plan, count: int) -> bool:
+def _is_allowed(plan: ModelPlan, count: int) -> bool:
     """Whether a plan answers so many samples at all."""
     most = plan.samples_in_all
     return most is None or count <= most

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.planner import Decision
+    from hesc.planner import TaskDecision
     from hesc.protocols.backend import Backend, Table
     from hesc.protocols.runs import Run
 
@@ -66,6 +66,7 @@ class Serving(Deployable):
         *,
         names: Sequence[str] = (),
         table: bool | None = None,
+        objective: str | None = None,
     ) -> Any:
         """Chooses sizes for a fitted model and says who learns what: print what it returns.
 
@@ -85,6 +86,11 @@ class Serving(Deployable):
             names: of the features, where the model was fitted without.
             table: whether to print the table of candidates; None prints it where Python is
                 interactive or standard output is a terminal.
+            objective: what is to be least: "latency", "throughput", "bytes" or "memory", as
+                predicted for the samples of a batch, or for one. Of all plans that keep the
+                options the best one is made; without options, of all whose roles are those by
+                default. `decision_` then says why not the others. None makes the plan that the
+                options say.
 
         Returns:
             The plan, which is public: `hesc.ml` has a class for those of each kind of options.
@@ -110,11 +116,25 @@ class Serving(Deployable):
         # Whoever serves the model, its client is told the classes.
         labels.described_or_none(classes)
         request = PlanRequest(self.estimator_, rows, clear, named, classes, chosen)
-        self._backend = kind.make(request)
-        if table or (table is None and _somebody_looks()):
+        shown = table or (table is None and _somebody_looks())
+        if objective is None:
+            self._backend = kind.make(request)
+            self.__dict__.pop("decision_", None)
+        else:
+            from hesc.ml.compared import chosen as choice
+
+            self.decision_ = choice(
+                self._backends,
+                request,
+                objective,
+                scores=self._clear_scores,
+                by_default=options is None,
+            )
+            self._backend = self.decision_.backend
+        if shown:
             from hesc.ml import compared
 
-            print(compared.table(self._backend))
+            print(compared.table(self._backend) if objective is None else self.decision_)
         return self._backend.plan
 
     def _named(self, names: Sequence[str]) -> list[str]:
@@ -231,11 +251,12 @@ class Serving(Deployable):
     @usual_floats
     def candidates(
         self, samples: int = 1, *, objective: str = "latency", bandwidth: float = 1e7
-    ) -> Decision:
+    ) -> TaskDecision:
         """The table of candidates: time, bytes, error and disclosure of every way, and why not.
 
         Print it; `measure(x)` of what it returns runs all of them, on features as they are
-        encrypted. What is served is what was planned, whichever is cheapest.
+        encrypted. What is served is what was planned, whichever is cheapest; `plan(objective=)`
+        serves the best of what is served at all.
 
         Args:
             samples: how many are scored at once.

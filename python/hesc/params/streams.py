@@ -38,6 +38,13 @@ class StreamParams(_native.StreamParams, Params, kind="streams"):
         """
         return StreamParams(super().simulated())
 
+    def counted(self) -> StreamParams:
+        """A set of the same layout that keeps counts in the clear, so that answers can be fused."""
+        found: StreamParams = Params.insecure_plain(
+            block_length=self.block_length, plain_modulus=self._native.capacity + 1
+        )
+        return found
+
     def key_readers(self) -> dict[str, Callable[[bytes], Any]]:
         """What reads the parts of public keys."""
         readers: dict[str, Callable[[bytes], Any]] = {

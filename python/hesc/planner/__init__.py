@@ -3,13 +3,34 @@
 decision = decide(Task(Scores(weights, intercepts, low=0, high=16), max_error=0.1))
 print(decision.explain())          # every way: time, bytes, error, who sees what, why not
 decision.measure(samples)          # and what happened
+
+Names are loaded on first use: what measures plays both sides, and plans of servers load what
+compares candidates alone.
 """
 
-from hesc.planner.calibration import Calibration
-from hesc.planner.decision import Decision, decide
-from hesc.planner.estimates import Estimate, Infeasible, Measured, measure
-from hesc.planner.roles import DISCLOSURES, SETTINGS, Sees
-from hesc.planner.tasks import OBJECTIVES, Classes, Distances, Products, Scores, Task
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from hesc.planner.calibration import Calibration
+    from hesc.planner.deciding import TaskDecision, decide
+    from hesc.planner.decision import Decision
+    from hesc.planner.estimates import Estimate, Infeasible, Measured
+    from hesc.planner.roles import DISCLOSURES, SETTINGS, Sees
+    from hesc.planner.tasks import OBJECTIVES, Classes, Distances, Products, Scores, Task
+    from hesc.planner.timing import measure
+
+_MODULES: Final = {
+    "calibration": ("Calibration",),
+    "deciding": ("TaskDecision", "decide"),
+    "decision": ("Decision",),
+    "estimates": ("Estimate", "Infeasible", "Measured"),
+    "roles": ("DISCLOSURES", "SETTINGS", "Sees"),
+    "tasks": ("OBJECTIVES", "Classes", "Distances", "Products", "Scores", "Task"),
+    "timing": ("measure",),
+}
 
 __all__ = [
     "DISCLOSURES",
@@ -26,6 +47,19 @@ __all__ = [
     "Scores",
     "Sees",
     "Task",
+    "TaskDecision",
     "decide",
     "measure",
 ]
+
+
+def __getattr__(name: str) -> object:
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"hesc.planner.{module}"), name)
+    raise AttributeError(f"module 'hesc.planner' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names, which are loaded on first use."""
+    return list(__all__)

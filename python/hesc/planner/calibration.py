@@ -1,7 +1,6 @@
-"""How long kernels take on this processor: measured once, kept, and read again.
+"""How long kernels take on this processor: kept, and read again.
 
-Candidates run their own smallest tasks, stage by stage; times of kernels are what explains these
-runs best (`hesc.planner.work.fitted`). As many threads as the process has: `hesc calibrate` takes
+`hesc.planner.calibrating` measures them. As many threads as the process has: `hesc calibrate` takes
 one, as `hesc reproduce` does, or those that it is told to.
 """
 
@@ -10,36 +9,24 @@ from __future__ import annotations
 import json
 import os
 import platform
-import statistics
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from hesc import _native
 from hesc._native import HescError, WireError
 from hesc._support.new_files import read_whole, replace_file
 from hesc._support.processor import cpuinfo, processor
-from hesc._support.progress import Bar
 from hesc._support.strict_json import parsed
-from hesc.planner.candidates import probes
-from hesc.planner.estimates import timed
-from hesc.planner.work import STAGES, fitted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hesc.planner.work import Work
 
 _FORMAT: Final = "hesc calibration 3"
 _LONGEST: Final = 1 << 20
 _MOST: Final = 1e6
 """Seconds of a kernel: more is no measurement."""
-_LONG: Final = 0.01
-"""Seconds of a first run of which one repetition is enough."""
 _NAME: Final = 200
 """Letters of a name."""
 _DIGITS: Final = 9
@@ -89,31 +76,6 @@ class Calibration:
         return replace(
             found, source=f"{found.source} (shipped with hesc: hesc calibrate times this)"
         )
-
-    @classmethod
-    def measure(cls, *, progress: bool | Callable[[int, int], object] = True) -> Self:
-        """Measures all kernels on the threads of this process, eight seconds of one."""
-        runs: dict[str, list[tuple[Work, float]]] = {}
-        speeds: list[float] = []
-        todo = probes()
-        with Bar("kernels timed", progress) as bar:
-            for done, (estimate, x) in enumerate(todo):
-                # Long runs vary little, and would take most of the time.
-                stages, reference = timed(estimate, x, enough=_LONG)
-                speeds.append(reference)
-                for stage in STAGES:
-                    part = {k: n for k, n in estimate.work.items() if k.split(".")[-2] == stage}
-                    if part:
-                        group = next(iter(part)).rsplit(".", 1)[0]
-                        # In units of the reference kernel: the processor's speed changes meanwhile.
-                        relative = stages[stage] / reference
-                        runs.setdefault(group, []).append((part, relative))
-                bar.show(done + 1, len(todo))
-        speed = statistics.median(speeds)
-        times: dict[str, float] = {}
-        for known in runs.values():
-            times |= {name: time * speed for name, time in fitted(known, 1 / speed).items()}
-        return cls(times, machine(), speed, own_threads())
 
     def at(self, reference: float) -> float:
         """What to multiply times by while the reference kernel takes so many seconds."""

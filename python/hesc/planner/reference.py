@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from hesc.ring_products import Model, Plan
+from hesc.ring_products import Model, RingProductPlan
 from hesc.ring_products.secret import decrypt_scores, encrypt_features
 from hesc.secret import keygen
 
@@ -45,7 +45,7 @@ def reading(lasting: float = 0.0) -> float:
 @cache
 def _round_trip() -> Callable[[], object]:
     weights = np.linspace(-1, 1, _FEATURES)[None, :]
-    plan = Plan.of_model(weights, 0.0, low=-1.0, high=1.0, error=0.1)
+    plan = RingProductPlan.of_model(weights, 0.0, low=-1.0, high=1.0, error=0.1)
     secret, _ = keygen(plan.params, products=False)
     model = Model(plan, weights, [0.0])
     x = np.zeros((1, _FEATURES))

@@ -36,8 +36,7 @@ class Count(NamedTuple):
     spilled: float = 0
     """Bytes among these that are beyond what processors keep close."""
     counted: float = 0
-    """Seconds, by the way's own count of its operations and their speed on this machine: what they
-    take is known."""
+    """Seconds that a plan's maker counted."""
 
 
 def parts_of(samples: int, most: int) -> list[int]:
@@ -57,40 +56,34 @@ def counted(prefix: str, **stages: Count) -> Work:
 
 
 def seconds(work: Mapping[str, float], times: Mapping[str, float]) -> float | None:
-    """What work takes; None where a kernel was never timed."""
-    if not all(name in times for name in work):
+    """What work takes; None where a kernel was never timed. Seconds that are counted are that."""
+    known = {name: times.get(name, 1.0 if name.endswith(".counted") else None) for name in work}
+    if None in known.values():
         return None
-    return sum(count * times[name] for name, count in work.items())
+    return sum(count * (known[name] or 0.0) for name, count in work.items())
 
 
-def fitted(
-    runs: Sequence[tuple[Mapping[str, float], float]], second: float = 1.0
-) -> dict[str, float]:
+def fitted(runs: Sequence[tuple[Mapping[str, float], float]]) -> dict[str, float]:
     """The times of kernels that come nearest to measured runs, in relative terms; none negative.
 
     The best of all subsets of kernels, by least squares: stages have six kernels at most.
 
     Args:
         runs: work, and what it took.
-        second: a second, in the unit of that: what each takes that a way counts itself.
 
     """
-    every = sorted({name for work, _ in runs for name in work})
-    names = [name for name in every if not name.endswith(".counted")]
-    counted = {name: second for name in every if name not in names}
+    names = sorted({name for work, _ in runs for name in work})
     rows = np.array([[work.get(name, 0.0) / time for name in names] for work, time in runs])
-    known = [sum(work.get(name, 0.0) * second for name in counted) for work, _ in runs]
-    left = np.array([1 - own / time for own, (_, time) in zip(known, runs, strict=True)])
     best: NDArray[np.float64] = np.zeros(len(names))
     least = np.inf
     for mask in range(1, 1 << len(names)):
         chosen = [at for at in range(len(names)) if mask >> at & 1]
-        found = np.linalg.lstsq(rows[:, chosen], left, rcond=None)[0]
+        found = np.linalg.lstsq(rows[:, chosen], np.ones(len(runs)), rcond=None)[0]
         if (found < 0).any():
             continue
-        off = float(np.square(rows[:, chosen] @ found - left).sum())
+        off = float(np.square(rows[:, chosen] @ found - 1).sum())
         if off < least - 1e-12:
             least = off
             best = np.zeros(len(names))
             best[chosen] = found
-    return counted | dict(zip(names, best.tolist(), strict=True))
+    return dict(zip(names, best.tolist(), strict=True))

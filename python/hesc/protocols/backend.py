@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from hesc.planner.problems import Problem
     from hesc.protocols.measuring import Measured
     from hesc.protocols.runs import Progress, Run
 
@@ -70,6 +71,33 @@ class PlanRequest(NamedTuple):
     """What is asked of the plan: of a class that the estimator's table has."""
 
 
+class Roles(NamedTuple):
+    """Who owns what and who learns what, in the planner's words: see `hesc.planner.Task`.
+
+    Plans of the same roles compete where an objective chooses.
+    """
+
+    setting: str = "client_server"
+    """One of `hesc.planner.SETTINGS`."""
+    disclose: str = "scores"
+    """What the client learns: one of `hesc.planner.DISCLOSURES`."""
+    own_model: bool = False
+    """Whether the model is the client's own."""
+    hide_model: bool = False
+    """Whether the model is hidden from the client."""
+
+
+class Alternative(NamedTuple):
+    """A plan that keeps some options, before it is made."""
+
+    way: str
+    """The plan's name in tables."""
+    options: Any
+    """Those that make it."""
+    candidate: str | None = None
+    """The planner's candidate that computes the same, by name; None where there is none."""
+
+
 class Backend(ABC):
     """A planned model in one process: its plan, the model, and both parties.
 
@@ -79,8 +107,15 @@ class Backend(ABC):
     has_scores: ClassVar[bool] = True
     """Whether the client learns scores."""
 
+    candidates: ClassVar[tuple[str, ...]] = ()
+    """The planner's candidates that plans of this kind compute as, by name."""
+    failure: ClassVar[float] = 2.0**-128
+    """The probability that a result decrypts wrongly, beyond the plan's error."""
+
     def __init__(self, plan: Any, request: PlanRequest) -> None:
         self.plan = plan
+        self.options = request.options
+        """What was asked."""
         self.batch: int = getattr(request.options, "batch", 1)
         """Samples that are to go together."""
         self.sample = spread_out(request.rows, SAMPLE)
@@ -187,11 +222,36 @@ class Backend(ABC):
         """Rows that a report's run may take; None for any number."""
         return None
 
-    def check_compared(self) -> None:
-        """Refuses plans that no other way is compared with; see `Serving.candidates`.
+    # What the planner asks.
+
+    @classmethod
+    def roles(cls, options: Any) -> Roles:
+        """Who owns and who learns what under a plan of these options."""
+        del options
+        return Roles()
+
+    @classmethod
+    def alternatives(cls, options: Any) -> list[Alternative]:
+        """Plans that keep these options, for an objective to choose among; that by default first.
+
+        By default the only one, under the name of the protocol's folder.
+        """
+        return [Alternative(cls.__module__.split(".")[-2], options)]
+
+    def seconds(self, samples: int) -> float | None:
+        """What so many samples take on one thread, where the plan's maker counted it."""
+        each: float | None = self.plan.seconds
+        return None if each is None else each * -(-samples // self.plan.rows)
+
+    def held(self) -> int:
+        """Bytes that a server holds: model and keys; by default those of its wire form."""
+        return len(self.server().to_bytes())
+
+    def question(self) -> tuple[Problem, float]:
+        """What other candidates of the planner compute, too, and how much they may err.
 
         Raises:
-            ParameterError: with the reason.
+            ParameterError: no other one does; with the reason.
 
         """
         raise ParameterError(

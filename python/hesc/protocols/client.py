@@ -1,4 +1,4 @@
-"""Who holds the secret key of a plan: encrypts samples and reads answers."""
+"""Who holds the secret key of a plan; and of a model's, encrypts samples and reads answers."""
 
 from __future__ import annotations
 
@@ -46,26 +46,24 @@ _PROBE: Final = 64
 """Bits of a stream that a pair of keys is tried on."""
 
 
-class Client(ABC, Generic[ReadT]):
-    """A plan and a secret key. Not printed with it, copied or pickled; needs no scikit-learn.
+class Client(ABC):
+    """A plan and a secret key. Not printed with it, copied or pickled.
 
     Args:
-        plan: what the model's owner sent. Print it before you use it.
+        plan: what all sides agreed upon. Print it before you use it.
         secret: a key of the plan's parameters that was kept (`SecretKey.load`); without it a new
             pair is made.
-        keys: what `public_keys` gave when that key was made. Answers are read without them, and
-            samples are encrypted without them unless the plan `encrypts_publicly`.
+        keys: what `public_keys` gave when that key was made. They are needed to encrypt where a
+            model's plan `encrypts_publicly`, and to be given away once more.
 
     Raises:
         ParameterError, WireError: another protocol's plan; keys of other parameters, or damaged.
-        KeyMismatchError: public keys of another pair, where somebody encrypts under them.
+        KeyMismatchError: public keys of another pair.
 
     """
 
     plan_type: ClassVar[type[Plan]]
     """Class of the plan."""
-    answer_parts: ClassVar[int | None] = 1
-    """Ciphertexts of an answer; None where the plan tells."""
     plan: Any
     secret: Any
     """The secret key, with `.save(path, passphrase=)`."""
@@ -100,7 +98,7 @@ class Client(ABC, Generic[ReadT]):
         """
         try:
             if isinstance(keys.params, VectorParams):
-                found = self.secret.decrypt(keys.encrypt(np.ones(1)))
+                found = self.secret.decrypt(keys.encrypt(np.ones(1, dtype=np.uint8)))
             else:
                 found = Decryptor(self.secret).decrypt(Encryptor(keys, _PROBE).encrypt([1.0]))
         except (KeyMismatchError, DecryptionError):
@@ -129,6 +127,16 @@ class Client(ABC, Generic[ReadT]):
                 "when you save it, and give them as keys=, or make a new client"
             )
         return self.keys.only(*self.plan.key_parts).to_bytes()
+
+
+class ModelClient(Client, Generic[ReadT]):
+    """A client of a model: it encrypts samples and reads answers. Needs no scikit-learn.
+
+    Arguments and errors are those of `Client`.
+    """
+
+    answer_parts: ClassVar[int | None] = 1
+    """Ciphertexts of an answer; None where the plan tells."""
 
     @usual_floats
     def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Query:

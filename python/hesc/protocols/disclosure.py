@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from hesc.models.fidelity import Fidelity
     from hesc.models.transforms import Transform
     from hesc.protocols.copies import Copy
-    from hesc.ring_products.plans import Plan, Sizes
+    from hesc.ring_products import RingProductPlan
+    from hesc.ring_products.plans import Sizes
 
 
 TIES: Final = "; where scores tie, or nearly, their errors choose"
@@ -59,7 +60,7 @@ class Disclosing(ABC):
 
 
 def table(
-    ring: Plan,
+    ring: RingProductPlan,
     sizes: dict[int, Sizes],
     *,
     steps: Sequence[Transform],
@@ -144,7 +145,7 @@ def secure(assurance: str) -> str:
     return f"128-bit security by {assurance}" if assurance == "guidelines2024" else assurance
 
 
-def _roles(ring: Plan, sees: str) -> dict[str, str]:
+def _roles(ring: RingProductPlan, sees: str) -> dict[str, str]:
     if ring.encrypted_under is None:
         return {
             "setting": "client_server: the server holds the weights, the client samples and key",
@@ -170,7 +171,7 @@ def _roles(ring: Plan, sees: str) -> dict[str, str]:
     }
 
 
-def _weights(ring: Plan) -> str:
+def _weights(ring: RingProductPlan) -> str:
     if ring.encrypted_under == "secret":
         return "the client's own, encrypted: the server learns their number and the bounds"
     if ring.encrypted_under == "public":
@@ -180,8 +181,8 @@ def _weights(ring: Plan) -> str:
         )
     if ring.answers is None:
         return (
-            "THE CLIENT CAN COMPUTE ALL OF THEM from the first answer (hidden=True drowns them, "
-            "for a few answers)"
+            "THE CLIENT CAN COMPUTE ALL OF THEM from the first answer (hidden=True hides them "
+            "by noise, for a few answers)"
         )
     return (
         f"hidden from an honest client, but for bounds (powers of two) and what scores say: "

@@ -13,7 +13,7 @@ from hesc.ring_products.plans import Sizes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.protocols.client import Client
+    from hesc.protocols.client import ModelClient
     from hesc.protocols.server import Server
 
 
@@ -40,7 +40,7 @@ class Measured(NamedTuple):
 
 
 def measure(
-    client: Client[Any],
+    client: ModelClient[Any],
     server: Server[Any],
     rows: NDArray[np.float64],
     scores: NDArray[np.float64],

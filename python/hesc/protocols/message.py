@@ -9,7 +9,7 @@ nobody who means to change a message is stopped by it.
          4      1   version, 1
          5      1   kind, one of `Kind`
          6     16   the plan's digest, its first half
-        22     16   name of the query that is answered; zeros in other kinds
+        22     16   name of the query that is answered, or whose answer a piece is of; else zeros
         38      4   samples
         42      2   parts
         44      4   CRC-32 of the bytes before it and of those behind it
@@ -46,7 +46,8 @@ NAME_BYTES: Final = 16
 """Bytes of a query's name, and of a plan's digest as messages have it."""
 LARGEST: Final = 1 << 30
 """Bytes of a message, at most."""
-_NOTHING: Final = bytes(NAME_BYTES)
+NO_QUERY: Final = bytes(NAME_BYTES)
+"""What stands in the place of a query's name where there is none."""
 _DAMAGED: Final = "the file is damaged or cut off; get it again"
 _MOST_PARTS: Final = (1 << 16) - 1
 _MOST_SAMPLES: Final = (1 << 32) - 1
@@ -56,11 +57,11 @@ class Kind(IntEnum):
     """What a message is."""
 
     QUERY = 1
-    """Encrypted samples, for a server."""
+    """What is encrypted for whoever computes with it: samples, codes of records."""
     ANSWER = 2
-    """What a server computed of a query, for who has the key."""
+    """What follows of a query: for a client encrypted scores, for parties who linked, matches."""
     PIECE = 3
-    """One party's columns of a query."""
+    """One party's part of what is put together: columns of a query, rows of distances."""
     END = 4
     """The end of a file; its samples are the number of messages before it."""
 
@@ -73,9 +74,11 @@ class Kind(IntEnum):
 _DESCRIPTIONS: Final = {
     Kind.QUERY: "a query",
     Kind.ANSWER: "an answer",
-    Kind.PIECE: "a party's piece of a query",
+    Kind.PIECE: "a party's piece",
     Kind.END: "the end of a file",
 }
+_NAMELESS: Final = {Kind.QUERY, Kind.END}
+"""Kinds that are of no query."""
 
 
 class Message(NamedTuple):
@@ -89,8 +92,8 @@ class Message(NamedTuple):
     """How many samples it is of, as its sender says."""
     parts: tuple[bytes, ...]
     """Ciphertexts, each in its own wire form."""
-    query: bytes = _NOTHING
-    """Name of the query that an answer is to; see `name_of`."""
+    query: bytes = NO_QUERY
+    """Name of the query that an answer, or a piece of one, is to; see `name_of`."""
 
     def to_bytes(self) -> bytes:
         """The wire form.
@@ -148,7 +151,7 @@ class Message(NamedTuple):
             raise WireError(f"{kind.description} has other parts than its plan says")
         if not found.samples:
             raise WireError(f"{kind.description} is of no sample")
-        if kind is not Kind.ANSWER and found.query != _NOTHING:
+        if kind in _NAMELESS and found.query != NO_QUERY:
             raise WireError(f"{kind.description} names a query, which only answers do")
         cut = _cut(data, found.part_count, kind)
         return cls(kind, found.plan, found.samples, cut, found.query)

@@ -1,4 +1,4 @@
-"""What all plans have: fields declared once, a digest, samples, sizes and who learns what."""
+"""What all plans have: fields declared once, a digest, sizes and who learns what; and of models."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 from abc import abstractmethod
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from hesc._native import WireError
 from hesc.models import conclusions, samples
@@ -24,15 +24,66 @@ if TYPE_CHECKING:
     from hesc.models.transforms import Transform
     from hesc.ring_products.plans import Sizes
 
+_HEADS: Final = 1 << 16
+"""Bytes of a message that a plan's sizes may leave out, at most."""
+
 
 class Plan(Documented, Disclosing):
-    """Public, and the same on all sides: what both compute with, and what each learns.
+    """Public, and the same on all sides: what they compute with, and what each learns.
 
-    A plan is a frozen dataclass (`eq=False`) with `inputs`, `names`, `steps` and `classes` among
-    its declared fields; see `hesc.protocols.wire`.
+    A plan is a frozen dataclass (`eq=False`) whose fields are declared for its wire form; see
+    `hesc.protocols.wire`.
     """
 
     document: ClassVar[str] = "plan"
+    roles: ClassVar[tuple[str, ...]] = ("client", "server")
+    """Sides of the protocol, each a row of the table of who learns what."""
+
+    @property
+    @abstractmethod
+    def params(self) -> Any:
+        """The parameter set of the keys."""
+
+    @property
+    def key_parts(self) -> tuple[str, ...]:
+        """Parts of the public keys that are given away, beside the public one itself."""
+        return ()
+
+    @property
+    def key_options(self) -> dict[str, Any]:
+        """Options of key generation, by name: what the key's owner makes."""
+        return {}
+
+    @property
+    @abstractmethod
+    def needs_keys(self) -> bool:
+        """Whether somebody is given public keys before anything is computed."""
+
+    @abstractmethod
+    def sizes(self) -> tuple[int, ...]:
+        """Bytes of the messages, in the order in which they are sent."""
+
+    @cached_property
+    def digest(self) -> bytes:
+        """SHA-256 of the wire form: what messages, manifests and people call this plan by."""
+        return hashlib.sha256(self.to_bytes()).digest()
+
+    def opened(self, data: bytes, kind: Kind, parts: int | None = None) -> Message:
+        """A message of this plan from its wire form.
+
+        Raises:
+            WireError: damaged bytes, another kind or plan, other parts, or another number of
+                samples than such a message has.
+
+        """
+        return Message.from_bytes(data, kind, plan=self.digest, parts=parts)
+
+
+class ModelPlan(Plan):
+    """A plan by which a model is served: samples of a client, and what it learns of each.
+
+    Its declared fields are `inputs`, `names`, `steps` and `classes`, among others.
+    """
 
     # What most plans have not: a plan that has it declares a field, or a property, of that name.
     link: str = "none"
@@ -78,38 +129,13 @@ class Plan(Documented, Disclosing):
         return None
 
     @property
-    @abstractmethod
-    def params(self) -> Any:
-        """The parameter set of the client's keys."""
-
-    @property
     def encrypts_publicly(self) -> bool:
         """Whether a client encrypts under its public keys, and keeps them beside the secret one."""
         return False
 
-    @property
-    def key_parts(self) -> tuple[str, ...]:
-        """Parts of the public keys that are given away, beside the public one itself."""
-        return ()
-
-    @property
-    def key_options(self) -> dict[str, Any]:
-        """Options of key generation, by name: what a client of this plan makes."""
-        return {}
-
-    @property
-    @abstractmethod
-    def needs_keys(self) -> bool:
-        """Whether somebody is given the client's public keys before samples are answered."""
-
     @abstractmethod
     def sizes(self, samples: int = 1) -> Sizes:
         """Bytes up and down for so many samples, over as many queries as they take."""
-
-    @cached_property
-    def digest(self) -> bytes:
-        """SHA-256 of the wire form: what messages, manifests and people call this plan by."""
-        return hashlib.sha256(self.to_bytes()).digest()
 
     def prepared(self, given: ArrayLike, *, clip: bool = False) -> Clipped:
         """Samples as they are encrypted: after the client's transforms, within the ranges.
@@ -142,15 +168,25 @@ class Plan(Documented, Disclosing):
         """
         return conclusions.probabilities(self.link, scores)
 
-    def opened(self, data: bytes, kind: Kind, parts: int | None = None) -> Message:
-        """A message of this plan from its wire form.
+    def longest(self, kind: Kind) -> int:
+        """Bytes of a message of this plan, at most.
 
-        Raises:
-            WireError: damaged bytes, another kind or plan, other parts, more samples than a query
-                has.
-
+        Twice what the plan says, which is a bit off where noise does not travel whole.
         """
-        found = Message.from_bytes(data, kind, plan=self.digest, parts=parts)
+        size = self.sizes(self.rows)
+        return _HEADS + 2 * (size.down if kind is Kind.ANSWER else size.up)
+
+    def opened(self, data: bytes, kind: Kind, parts: int | None = None) -> Message:
+        """A message of this plan from its wire form; longer ones, or of more samples, are refused.
+
+        Nothing is allocated for one that is longer than the plan has any.
+        """
+        if isinstance(data, bytes) and len(data) > self.longest(kind):
+            raise WireError(
+                f"{kind.description} of this plan has {self.longest(kind)} bytes at most; this one "
+                f"has {len(data)}"
+            )
+        found = super().opened(data, kind, parts)
         if found.samples > self.rows:
             raise WireError(
                 f"{kind.description} of this plan has {self.rows} samples at most; this one says "

@@ -1,8 +1,9 @@
 """The protocols: a row each, and a folder each with the same file names.
 
-A row names the classes in `plan.py`, `client.py`, `server.py` and, where a model is encrypted for
-its server, `owner.py`. Modules are loaded when they are needed: a server loads what reads its plan
-and answers, and nothing that decrypts.
+A row names the classes in `plan.py`, `client.py` and, of a protocol that serves a model, in
+`server.py`, `backend.py` and, where the model is encrypted for its server, `owner.py`. Modules are
+loaded when they are needed: a server loads what reads its plan and answers, and nothing that
+decrypts.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ from hesc._native import ParameterError, WireError
 from hesc._support import documents
 
 if TYPE_CHECKING:
-    from hesc.protocols.client import Client
-    from hesc.protocols.plan import Plan
+    from hesc.protocols.plan import ModelPlan, Plan
     from hesc.protocols.server import Server
 
 
@@ -29,14 +29,24 @@ class Protocol(NamedTuple):
     has_owner: bool = False
     """Whether the model's owner encrypts it for its server: then the owner is given the client's
     public keys, and the server none."""
+    has_model: bool = True
+    """Whether a model is served: then its plan is a `ModelPlan`, its server is a document, an
+    estimator plans it, and a deployment has a folder for each side."""
+    client: str = ""
+    """Name of the class that holds the secret key, where it does not follow from the stem."""
 
     def loaded(self, part: str) -> Any:
         """A class: of the part "plan", "client", "server", "owner" or "backend"."""
-        return getattr(import_module(f"{self.package}.{part}"), f"{self.stem}{part.capitalize()}")
+        name = self.client if part == "client" else ""
+        return getattr(
+            import_module(f"{self.package}.{part}"), name or f"{self.stem}{part.capitalize()}"
+        )
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """Folders of a deployment, the client's first."""
+        """Folders of a deployment, the client's first; none where no model is served."""
+        if not self.has_model:
+            return ()
         return ("client", "owner") if self.has_owner else ("client", "server")
 
 
@@ -51,6 +61,8 @@ PROTOCOLS: dict[str, Protocol] = {
         ("neighbours", "Neighbours", False),
         ("streams", "Stream", True),
     )
+} | {
+    "linkage": Protocol("hesc.protocols.linkage", "Linkage", has_model=False, client="Matcher"),
 }
 """Rows by name."""
 
@@ -105,11 +117,14 @@ def read_server(data: bytes, *, keys: bytes | None = None) -> Server[Any]:
         ParameterError: keys missing, or too many.
 
     """
-    found: Server[Any] = _named(data, "server").loaded("server").from_bytes(data, keys=keys)
+    row = _named(data, "server")
+    if not row.has_model:
+        raise WireError("this server is of a protocol that serves no model; check what was sent")
+    found: Server[Any] = row.loaded("server").from_bytes(data, keys=keys)
     return found
 
 
-def read_owner(plan: Plan, data: bytes) -> Any:
+def read_owner(plan: ModelPlan, data: bytes) -> Any:
     """The model of a plan in the clear, as its owner keeps it, from its wire form.
 
     Raises:
@@ -125,23 +140,22 @@ def read_owner(plan: Plan, data: bytes) -> Any:
     return protocol_of(plan).loaded("owner").from_bytes(data)
 
 
-def client_of(plan: Plan, *, secret: Any = None, keys: bytes | None = None) -> Client[Any]:
-    """A client of a plan: with a key that was kept, or a new one.
+def client_of(plan: Plan, *, secret: Any = None, keys: bytes | None = None) -> Any:
+    """The `Client` of a plan, with a key that was kept or a new one.
 
     Args:
-        plan: what the model's owner sent.
+        plan: what all sides agreed upon.
         secret: a key that was kept.
-        keys: what `public_keys` gave with it, where the plan `encrypts_publicly`.
+        keys: what `public_keys` gave with it.
 
     Raises:
         ParameterError: what is no plan, or keys of another set.
         WireError, KeyMismatchError: keys that are damaged, or of another pair.
 
     """
-    found: Client[Any] = protocol_of(plan).loaded("client")(plan, secret=secret, keys=keys)
-    return found
+    return protocol_of(plan).loaded("client")(plan, secret=secret, keys=keys)
 
 
-def server_takes_keys(plan: Plan) -> bool:
+def server_takes_keys(plan: ModelPlan) -> bool:
     """Whether a server is given the client's public keys, and not the model's owner."""
     return plan.needs_keys and not protocol_of(plan).has_owner

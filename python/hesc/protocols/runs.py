@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.samples import Clipped
-    from hesc.protocols.client import Client
+    from hesc.protocols.client import ModelClient
     from hesc.protocols.server import Server
 
     Progress = bool | Callable[[int, int], object]
@@ -59,7 +59,7 @@ def _warn_of_long_runs(plan: Any, samples: int) -> None:
 class Session:
     """A client and a server of one plan, of any protocol, whose keys stay."""
 
-    def __init__(self, client: Client[Any], server: Server[Any]) -> None:
+    def __init__(self, client: ModelClient[Any], server: Server[Any]) -> None:
         self._client, self._server = client, server
 
     def run(self, samples: NDArray[np.float64], *, clip: bool, progress: Progress) -> Any:

@@ -11,7 +11,7 @@ from hesc._support.callers import usual_floats
 from hesc._support.inputs import of_kind
 from hesc.protocols import wire
 from hesc.protocols.message import Kind, Message, name_of
-from hesc.protocols.plan import Plan
+from hesc.protocols.plan import ModelPlan
 from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from hesc.protocols.wire import Codec
 
-PlanT = TypeVar("PlanT", bound=Plan)
+PlanT = TypeVar("PlanT", bound=ModelPlan)
 
 
 class ModelHolder(ABC, Generic[PlanT]):
@@ -31,7 +31,7 @@ class ModelHolder(ABC, Generic[PlanT]):
 
     document: ClassVar[str]
     """Kind of the document, "server" or "owner"."""
-    plan_type: ClassVar[type[Plan]]
+    plan_type: ClassVar[type[ModelPlan]]
     """Class of the plan."""
     fields: ClassVar[Mapping[str, Mapping[str, Codec]]]
     """Fields of the model, by name: see `hesc.protocols.wire`."""

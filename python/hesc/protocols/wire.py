@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from hesc._native import WireError
+from hesc._native import OutOfRangeError, ParameterError, ShapeError, WireError
 from hesc._support import documents
 from hesc.models import fidelity, samples, transforms
 from hesc.models.conclusions import LINKS
@@ -213,6 +213,9 @@ class Documented:
         read: dict[str, Any] = {}
         for name, codec in codecs.items():
             read[name] = codec.read(given[name], f"{name} of a {cls.document}", read)
-        found = cls(**read)
+        try:
+            found = cls(**read)
+        except (ParameterError, ShapeError, OutOfRangeError) as error:
+            raise WireError(f"the fields of this {cls.document} do not fit: {error}") from error
         found.check()
         return found

@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Never
 
 from hesc import _native
-from hesc._native import ParameterError, ShapeError
-from hesc._support.inputs import of_kind
+from hesc._native import RingProductPlan
+from hesc._support.inputs import of_kind, wire_bytes
 from hesc._support.one_process import OneProcess
 from hesc._support.opaque import Opaque
-from hesc.ring_products.plans import Plan, spread, weight_rows
 from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from typing import Self
 
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 
 class Model(_native.RingProductModel):
@@ -36,24 +34,23 @@ class Model(_native.RingProductModel):
 
     """
 
-    plan: Plan
+    plan: RingProductPlan
     _counts: OneProcess | None
 
     def __new__(
         cls,
-        plan: Plan,
+        plan: RingProductPlan,
         weights: ArrayLike,
         intercepts: ArrayLike = 0.0,
         *,
         keys: PublicKeys | None = None,
     ) -> Self:
         """Weights under a plan."""
-        of_kind(plan, "plan", Plan, "Plan.of_model or Plan.hiding makes it")
-        rows, added = model_arrays(plan, weights, intercepts)
+        of_kind(plan, "plan", RingProductPlan, "RingProductPlan.of_model or hiding makes it")
         if keys is not None:
             of_kind(keys, "keys", PublicKeys, "keygen gives them beside the secret key")
         public = None if keys is None else keys.public
-        made = super().__new__(cls, plan.native, rows, added, public)
+        made = super().__new__(cls, plan, weights, intercepts, public)
         elsewhere = "Answer in one process, or by `hesc eval --ledger`, which counts in a file"
         hidden = keys is not None
         made._counts = OneProcess("a model with hidden weights", elsewhere) if hidden else None
@@ -80,29 +77,31 @@ class Model(_native.RingProductModel):
         """
         if self._counts is not None:
             self._counts.check()
-        return super().evaluate(_bytes(query, "a query"))
+        return super().evaluate(
+            of_kind(query, "a query", bytes, "encrypt_features makes the bytes of one")
+        )
 
 
 class EncryptedModel(Opaque):
-    """Weights that the server has under encryption, for plans of `Plan.encrypted`.
+    """Weights that the server has under encryption, for plans of `RingProductPlan.encrypted`.
 
     `hesc.SecretKey.encrypt_model` makes the bytes of one under the secret key, `encrypt`
     under the public key; `from_bytes` reads both. It answers queries under the same key pair alone.
     """
 
-    def __init__(self, plan: Plan, native: _native.RingProductEncryptedModel) -> None:
+    def __init__(self, plan: RingProductPlan, native: _native.RingProductEncryptedModel) -> None:
         remedy = "EncryptedModel.from_bytes makes it"
         self.plan = plan
         self._native = of_kind(native, "native", _native.RingProductEncryptedModel, remedy)
 
     @staticmethod
     def encrypt(
-        plan: Plan, keys: PublicKeys, weights: ArrayLike, intercepts: ArrayLike = 0.0
+        plan: RingProductPlan, keys: PublicKeys, weights: ArrayLike, intercepts: ArrayLike = 0.0
     ) -> bytes:
         """Encrypts a model under the public keys of who asks: the bytes that `from_bytes` reads.
 
         Args:
-            plan: of `Plan.encrypted(..., under="public")`.
+            plan: of `RingProductPlan.encrypted(..., under="public")`.
             keys: the public keys of who asks.
             weights: a row for each output, or one row.
             intercepts: what is added to each output, or one number for all.
@@ -115,21 +114,22 @@ class EncryptedModel(Opaque):
             ShapeError: another shape.
 
         """
-        of_kind(plan, "plan", Plan, 'Plan.encrypted(..., under="public") makes it')
+        of_kind(
+            plan, "plan", RingProductPlan, 'RingProductPlan.encrypted(..., under="public") makes it'
+        )
         of_kind(keys, "keys", PublicKeys, "keygen gives them beside the secret key")
-        rows, added = model_arrays(plan, weights, intercepts)
-        return plan.native.encrypt_model_public(keys.public, rows, added)
+        return _native.encrypt_model(plan, keys.public, weights, intercepts)
 
     @classmethod
-    def from_bytes(cls, plan: Plan, data: bytes) -> EncryptedModel:
+    def from_bytes(cls, plan: RingProductPlan, data: bytes) -> EncryptedModel:
         """Reads a model under the plan that it was encrypted for; strict.
 
         Raises:
             WireError, ParameterError: damaged bytes, another object's, or another plan's.
 
         """
-        of_kind(plan, "plan", Plan, "Plan.encrypted or Plan.from_bytes makes it")
-        native = _native.RingProductEncryptedModel.from_bytes(plan.native, _bytes(data, "a model"))
+        of_kind(plan, "plan", RingProductPlan, "RingProductPlan.encrypted or from_bytes makes it")
+        native = _native.RingProductEncryptedModel.from_bytes(plan, wire_bytes(data))
         return cls(plan, native)
 
     def evaluate(self, query: bytes) -> bytes:
@@ -142,20 +142,6 @@ class EncryptedModel(Opaque):
             KeyMismatchError: a query of another key pair.
 
         """
-        return self._native.evaluate(_bytes(query, "a query"))
-
-
-def model_arrays(
-    plan: Plan, weights: ArrayLike, intercepts: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Weights row after row and intercepts, of the plan's shape."""
-    rows = weight_rows(weights)
-    if rows.shape != plan.shape:
-        raise ShapeError(f"the plan is for weights of shape {plan.shape}; got {rows.shape}")
-    return rows.reshape(-1), spread(intercepts, plan.shape[0], "intercepts")
-
-
-def _bytes(data: bytes, name: str) -> bytes:
-    if not isinstance(data, bytes):
-        raise ParameterError(f"{name} is bytes, not {type(data).__name__}")
-    return data
+        return self._native.evaluate(
+            of_kind(query, "a query", bytes, "encrypt_features makes the bytes of one")
+        )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from hesc._native import ShapeError
-from hesc._support.inputs import of_kind, real_array
-from hesc.ring_products.models import model_arrays
-from hesc.ring_products.plans import Plan
+from hesc import _native
+from hesc._native import RingProductPlan
+from hesc._support.inputs import of_kind
 from hesc.secret.keys import SecretKey, for_vectors
 
 if TYPE_CHECKING:
@@ -21,10 +20,10 @@ class Scores(NamedTuple):
     values: NDArray[np.float64]
     """A row of outputs for each sample."""
     error: float
-    """The root mean square of their errors, at most, over servers: `Plan.error`."""
+    """The root mean square of their errors, at most, over servers: `RingProductPlan.error`."""
 
 
-def encrypt_features(secret: SecretKey, plan: Plan, samples: ArrayLike) -> bytes:
+def encrypt_features(secret: SecretKey, plan: RingProductPlan, samples: ArrayLike) -> bytes:
     """Encrypts samples for a server that scores them; `ring_products.Model.evaluate` reads it.
 
     Args:
@@ -41,16 +40,11 @@ def encrypt_features(secret: SecretKey, plan: Plan, samples: ArrayLike) -> bytes
 
     """
     for_vectors(secret)
-    of_kind(plan, "plan", Plan, "a ring_products.Plan is what both sides agreed upon")
-    rows = real_array(samples, "samples")
-    features = plan.native.features
-    if rows.ndim not in {1, 2} or rows.shape[-1] != features:
-        raise ShapeError(f"samples are rows of {features} features; got the shape {rows.shape}")
-    return plan.native.encrypt(secret.native, rows.reshape(-1))
+    return _native.encrypt_features(_plan(plan), secret.native, samples)
 
 
 def encrypt_model(
-    secret: SecretKey, plan: Plan, weights: ArrayLike, intercepts: ArrayLike = 0.0
+    secret: SecretKey, plan: RingProductPlan, weights: ArrayLike, intercepts: ArrayLike = 0.0
 ) -> bytes:
     """Encrypts this key owner's own model for a server that must not see it.
 
@@ -58,7 +52,7 @@ def encrypt_model(
 
     Args:
         secret: the key.
-        plan: of `ring_products.Plan.encrypted`, for weights under the secret key.
+        plan: of `RingProductPlan.encrypted`, for weights under the secret key.
         weights: a row for each output, or one row.
         intercepts: what is added to each output, or one number for all.
 
@@ -71,12 +65,10 @@ def encrypt_model(
 
     """
     for_vectors(secret)
-    of_kind(plan, "plan", Plan, "a ring_products.Plan is what both sides agreed upon")
-    rows, added = model_arrays(plan, weights, intercepts)
-    return plan.native.encrypt_model(secret.native, rows, added)
+    return _native.encrypt_model(_plan(plan), secret.native, weights, intercepts)
 
 
-def decrypt_scores(secret: SecretKey, plan: Plan, answer: bytes) -> Scores:
+def decrypt_scores(secret: SecretKey, plan: RingProductPlan, answer: bytes) -> Scores:
     """The scores of an answer. Their errors depend on the secret key: show them to nobody.
 
     Raises:
@@ -86,8 +78,9 @@ def decrypt_scores(secret: SecretKey, plan: Plan, answer: bytes) -> Scores:
 
     """
     for_vectors(secret)
-    of_kind(plan, "plan", Plan, "a ring_products.Plan is what both sides agreed upon")
     of_kind(answer, "an answer", bytes, "Model.evaluate makes the bytes of one")
-    native = plan.native
-    values = native.decrypt(secret.native, answer)
-    return Scores(values.reshape(-1, native.outputs), native.error)
+    return Scores(_native.decrypt_scores(_plan(plan), secret.native, answer), plan.error)
+
+
+def _plan(plan: RingProductPlan) -> RingProductPlan:
+    return of_kind(plan, "plan", RingProductPlan, "it is what both sides agreed upon")

@@ -94,7 +94,7 @@ class SecretKey:
         answers: int,
         statistical_bits: int = 40,
     ) -> SharedNumbers:
-        """The numbers of CKKS drowned in noise, for others than the key's owner.
+        """The numbers of CKKS hidden by flooding noise, for others than the key's owner.
 
         An error of CKKS is a linear function of the secret key: who sees enough of them solves for
         it. Gaussian noise of `sqrt(12 * answers) * 2**(statistical_bits / 2)` error bounds hides

@@ -41,6 +41,8 @@ _MAX_DIMENSIONS = 8
 _ELEMENT_BYTES, _TERM_BYTES = 24, 32
 # Pairs of blocks that take little memory whatever the set.
 _FEW = 256
+# Bytes of a frame before its body.
+_BODY = 14
 
 
 def shape_to_bytes(shape: tuple[int, ...]) -> bytes:
@@ -64,6 +66,23 @@ def check_elements(shape: tuple[int, ...], elements: int) -> None:
     """Refuses a shape that does not belong to the elements behind it."""
     if math.prod(shape) != elements:
         raise WireError(f"cannot read an array: shape {shape} does not hold {elements} elements")
+
+
+def answer_claims(data: bytes) -> tuple[tuple[int, ...], int]:
+    """Shape and stream length of an answer, by its bytes alone: nothing is read of ciphertexts.
+
+    Raises:
+        WireError: bytes that end before these.
+
+    """
+    shape, body = shape_from_bytes(data)
+    at = _BODY + 4
+    # Compact ciphertexts are one object, which the number 0 stands for.
+    for _ in range(max(1, int.from_bytes(body[_BODY:at], "little"))):
+        at += 8 + int.from_bytes(body[at : at + 8], "little")
+        if at + 4 > len(body):
+            raise WireError("cannot read an answer: it ends before its ciphertexts do")
+    return shape, int.from_bytes(body[at : at + 4], "little")
 
 
 class Answer(_native.Answer, ByWireForm, Opaque):
@@ -98,16 +117,16 @@ class SeededArray(ByWireForm, Opaque):
         self, params: StreamParams, native: _native.SeededArray, shape: tuple[int, ...]
     ) -> None:
         self.params = params
-        self._native = native
+        self.native = native
         self.shape = shape
 
     def expand(self) -> EncryptedArray:
         """The form that can be computed on; the receiver does this."""
-        return EncryptedArray(self.params, self._native.expand(), self.shape)
+        return EncryptedArray(self.params, self.native.expand(), self.shape)
 
     def to_bytes(self) -> bytes:
         """The wire form."""
-        return shape_to_bytes(self.shape) + self._native.to_bytes()
+        return shape_to_bytes(self.shape) + self.native.to_bytes()
 
     @classmethod
     def from_bytes(cls, params: StreamParams, data: bytes) -> SeededArray:

@@ -1,8 +1,8 @@
 use hesc_schemes::rlwe::{PublicKey, SecretKey};
 use hesc_schemes::streams::Batch;
 use hesc_schemes::streams::lattice::{Ciphertexts, Columns, Hiding, NoiseSeed, SeededCiphertexts};
-use hesc_schemes::streams::{Blocks, Encrypt, Wire};
-use hesc_schemes::wire::{Kind, Reader, Writer};
+use hesc_schemes::streams::{Blocks, Encrypt, Encryptions, Form, Lengths, Wire};
+use hesc_schemes::wire::{Kind, Reader, Writer, framed, nested};
 use hesc_schemes::{Bfv, SchemeError, checkpoint};
 use rand_core::CryptoRng;
 use rayon::prelude::*;
@@ -142,8 +142,19 @@ impl SeededCodes {
     }
 }
 
+/// Bytes of the frame of columns of so many.
+fn length(columns: usize) -> usize {
+    framed(4 + 4 + nested(columns))
+}
+
+/// Bytes of so many codes under the secret key.
+pub fn seeded_length(scheme: &Bfv<u32>, records: usize, bits: usize) -> usize {
+    let blocks = Shape { records, bits }.blocks(scheme.block_length());
+    length(scheme.length(Form::Seeded, blocks, Encryptions::default()).unwrap_or(0))
+}
+
 fn write(kind: Kind, shape: Shape, columns: &[u8]) -> Vec<u8> {
-    let mut writer = Writer::with_capacity(kind, columns.len() + 16);
+    let mut writer = Writer::of_length(kind, length(columns.len()));
     writer.u32(shape.records as u32).u32(shape.bits as u32).nested(columns);
     writer.finish()
 }

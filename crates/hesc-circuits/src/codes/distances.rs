@@ -1,7 +1,7 @@
 use hesc_schemes::rlwe::SecretKey;
 use hesc_schemes::streams::lattice::{Ciphertexts, CompactCiphertexts};
-use hesc_schemes::streams::{Blocks, Decrypt, Encrypt, Wire};
-use hesc_schemes::wire::{Kind, Reader, Writer};
+use hesc_schemes::streams::{Blocks, Decrypt, Encrypt, Encryptions, Wire};
+use hesc_schemes::wire::{Kind, Reader, Writer, framed, nested};
 use hesc_schemes::{Bfv, KeyId, SchemeError};
 
 use super::{GROUP, MOST_BITS, MOST_RECORDS};
@@ -73,6 +73,22 @@ pub struct Distances {
     parts: Vec<Part>,
 }
 
+/// Bytes of the frame of parts of these lengths.
+fn length(parts: impl Iterator<Item = usize>) -> usize {
+    framed(4 + 4 + 4 + parts.map(nested).sum::<usize>())
+}
+
+/// Bytes of the distances of so many codes to so many records that came under the secret key, not hidden.
+pub fn distances_length(scheme: &Bfv<u32>, codes: usize, records: usize, bits: usize) -> usize {
+    let of = Encryptions { secret: 1, public: 0 };
+    let slabs = records.div_ceil(scheme.block_length());
+    let groups = (0..codes).step_by(GROUP).map(|group| GROUP.min(codes - group));
+    length(
+        groups
+            .flat_map(|group| std::iter::repeat_n(scheme.distances_length(group, bits, of), slabs)),
+    )
+}
+
 impl Distances {
     pub(super) fn new(
         scheme: &Bfv<u32>,
@@ -113,10 +129,12 @@ impl Distances {
 
     /// Wire form: its length follows from the numbers of codes and records.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::CodeDistances);
+        let parts: Vec<Vec<u8>> =
+            self.parts.iter().map(|part| part.to_bytes(&self.scheme)).collect();
+        let mut writer = Writer::of_length(Kind::CodeDistances, length(parts.iter().map(Vec::len)));
         writer.u32(self.codes as u32).u32(self.records as u32).u32(self.bits as u32);
-        for part in &self.parts {
-            writer.nested(&part.to_bytes(&self.scheme));
+        for part in &parts {
+            writer.nested(part);
         }
         writer.finish()
     }

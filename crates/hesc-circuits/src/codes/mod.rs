@@ -14,8 +14,8 @@ mod columns;
 mod distances;
 pub mod galleries;
 
-pub use columns::{EncryptedCodes, SeededCodes};
-pub use distances::Distances;
+pub use columns::{EncryptedCodes, SeededCodes, seeded_length};
+pub use distances::{Distances, distances_length};
 
 /// Codes that one thread takes at a time: few enough that their sums are small beside the columns, many enough that
 /// tables pay.

@@ -46,5 +46,5 @@ pub use error::GateError;
 pub use monitor::Monitor;
 pub use netlist::{BinaryGate, Counts, Definition, Gate, Netlist, Wire};
 #[cfg(feature = "tfhe")]
-pub use packed::Packed;
+pub use packed::{Packed, integers_length};
 pub use program::{GRID, HALF_GRID, Lookup, Output, Precision, Program, Table, Value};

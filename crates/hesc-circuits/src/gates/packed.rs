@@ -2,8 +2,8 @@
 
 use hesc_schemes::SchemeError;
 use hesc_schemes::streams::tfhe::{Ciphertexts, CompactCiphertexts, Tfhe};
-use hesc_schemes::streams::{Blocks, Encrypt, Wire};
-use hesc_schemes::wire::{Kind, Reader, Writer};
+use hesc_schemes::streams::{Blocks, Encrypt, Encryptions, Form as OnTheWire, Lengths, Wire};
+use hesc_schemes::wire::{Kind, Reader, Writer, framed, nested};
 
 use crate::vectors::Integers;
 
@@ -42,6 +42,30 @@ impl Form for CompactCiphertexts {
     const KIND: Kind = Kind::BitAnswer;
 }
 
+/// Bytes of an array of so many axes in blocks of so many bytes.
+fn length(axes: usize, blocks: usize) -> usize {
+    framed(1 + 8 * axes + nested(blocks))
+}
+
+fn length_of_integers(bits: usize) -> usize {
+    framed(4 + 4 + 1 + nested(bits))
+}
+
+/// Bytes of integers: as they were encrypted, or on their way back to the key owner, each bit the parity of so many
+/// that bootstraps gave. None where those have no room.
+pub fn integers_length(
+    scheme: &Tfhe,
+    (count, width): (usize, usize),
+    answer: Option<usize>,
+) -> Option<usize> {
+    let blocks = (count * width).div_ceil(scheme.block_length());
+    let blocks = match answer {
+        Some(terms) => scheme.packed_length(blocks, terms),
+        None => scheme.length(OnTheWire::Full, blocks, Encryptions::default()),
+    };
+    Some(length_of_integers(length(2, blocks?)))
+}
+
 impl<B: Form> Packed<B>
 where
     Tfhe: Wire<B>,
@@ -49,7 +73,7 @@ where
     /// The wire form.
     pub fn to_bytes(&self, scheme: &Tfhe) -> Vec<u8> {
         let blocks = scheme.write(&self.blocks);
-        let mut writer = Writer::with_capacity(B::KIND, 64 + 8 * self.shape.len() + blocks.len());
+        let mut writer = Writer::of_length(B::KIND, length(self.shape.len(), blocks.len()));
         writer.u8(self.shape.len() as u8);
         self.shape.iter().for_each(|&axis| {
             writer.u64(axis as u64);
@@ -89,7 +113,7 @@ where
     pub fn integers_to_bytes(&self, scheme: &Tfhe, integers: Integers) -> Vec<u8> {
         assert_eq!(self.shape, [integers.count, integers.width], "bits of integers");
         let bits = self.to_bytes(scheme);
-        let mut writer = Writer::with_capacity(Kind::BitIntegers, bits.len() + 32);
+        let mut writer = Writer::of_length(Kind::BitIntegers, length_of_integers(bits.len()));
         writer.u32(integers.count as u32).u32(integers.width as u32).u8(integers.flags());
         writer.nested(&bits);
         writer.finish()

@@ -6,10 +6,10 @@ use zeroize::{Zeroize as _, Zeroizing};
 use super::blocks::each_block;
 use super::code::encode_all;
 use super::declared::{Operand, Source};
-use super::error::LogarithmError;
 use super::layout::Block;
 use super::plan::Plan;
-use super::wire::{self, Question, Second, Upload, blocks_of};
+use super::wire::{self, Question, Upload, blocks_of};
+use crate::plans::{PlanError, Second};
 
 /// What an operand is encrypted under.
 #[derive(Clone, Copy)]
@@ -75,17 +75,17 @@ impl Factors {
 /// three for each ciphertext.
 ///
 /// # Errors
-/// [`LogarithmError::NoOperand`], [`LogarithmError::Source`] for another key than it takes, [`LogarithmError::Samples`],
-/// [`LogarithmError::Count`], [`LogarithmError::Number`]; [`SchemeError::ParameterMismatch`] for the key of another set.
+/// [`PlanError::NoOperand`], [`PlanError::Source`] for another key than it takes, [`PlanError::Samples`],
+/// [`PlanError::Count`], [`PlanError::Number`]; [`SchemeError::ParameterMismatch`] for the key of another set.
 pub fn encrypt<R: CryptoRng + SeedableRng + Send>(
     plan: &Plan,
     number: usize,
     key: EncryptionKey<'_>,
     numbers: &[f64],
     rng: &mut R,
-) -> Result<Vec<u8>, LogarithmError> {
+) -> Result<Vec<u8>, PlanError> {
     let operand = plan.operand(number)?;
-    let refuse = |declared, remedy| LogarithmError::Source { operand: number, declared, remedy };
+    let refuse = |declared, remedy| PlanError::Source { operand: number, declared, remedy };
     let key_id = match (operand.source, key) {
         (Source::Secret, EncryptionKey::Secret(key)) => key.key_id(),
         (Source::Public, EncryptionKey::Public(key)) => key.key_id(),
@@ -106,7 +106,7 @@ pub fn encrypt<R: CryptoRng + SeedableRng + Send>(
     let samples = if operand.shared { 1 } else { numbers.len() / operand.bounds.len() };
     let most = plan.most_samples();
     if !(1..=most).contains(&samples) {
-        return Err(LogarithmError::Samples { samples, most });
+        return Err(PlanError::Samples { samples, most });
     }
     let shares = operand.shares(number, numbers, samples)?;
     let blocks = blocks_of(plan, operand, samples).map(|block| {
@@ -136,7 +136,7 @@ pub fn encrypt<R: CryptoRng + SeedableRng + Send>(
                 }
             }
             question.c_0.copy_from_slice(&message[..block.places]);
-            Ok::<(), LogarithmError>(())
+            Ok::<(), PlanError>(())
         })?;
     let questions = done.into_iter().map(|block| block.2).collect();
     let samples = if operand.shared { 0 } else { samples };
@@ -149,7 +149,7 @@ pub fn encrypt<R: CryptoRng + SeedableRng + Send>(
 /// # Errors
 /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`] and [`SchemeError::KeyMismatch`] for other bytes, plans
 /// and keys; [`SchemeError::NoiseTooLarge`] for products that no declared numbers have.
-pub fn decrypt(plan: &Plan, key: &SecretKey, answer: &[u8]) -> Result<Decrypted, LogarithmError> {
+pub fn decrypt(plan: &Plan, key: &SecretKey, answer: &[u8]) -> Result<Decrypted, PlanError> {
     let (found, samples, replies) = wire::answer_from_bytes(plan, answer)?;
     if found != key.key_id() {
         return Err(SchemeError::KeyMismatch { expected: key.key_id(), found }.into());
@@ -164,10 +164,8 @@ pub fn decrypt(plan: &Plan, key: &SecretKey, answer: &[u8]) -> Result<Decrypted,
         blocks.collect(),
         || (),
         |(), (block, reply, values)| {
-            if let Some(truncation) = plan.truncation() {
-                let words = reply.c_1.iter_mut().chain(&mut reply.c_0);
-                words.for_each(|word| *word = truncation.lift(*word));
-            }
+            plan.answers().lift(&mut reply.c_1);
+            plan.answers().lift(&mut reply.c_0);
             products.unmask(key, &mut reply.c_1)?;
             let mut valid = true;
             let scales = plan.scales().iter().cycle().skip(block.product);
@@ -180,7 +178,7 @@ pub fn decrypt(plan: &Plan, key: &SecretKey, answer: &[u8]) -> Result<Decrypted,
                 *value = share * scale;
             }
             reply.c_1.zeroize();
-            if valid { Ok(()) } else { Err(LogarithmError::from(SchemeError::NoiseTooLarge)) }
+            if valid { Ok(()) } else { Err(PlanError::from(SchemeError::NoiseTooLarge)) }
         },
     )?;
     let mut all = Zeroizing::new(Vec::with_capacity(samples * layout.products));

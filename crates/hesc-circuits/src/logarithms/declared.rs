@@ -1,5 +1,5 @@
-use super::error::LogarithmError;
 use super::recipes::Recipes;
+use crate::plans::PlanError;
 
 /// Factors of a product, at most.
 pub(super) const MOST_FACTORS: usize = 64;
@@ -98,8 +98,8 @@ impl Declared {
         (0..self.products()).map(depth).collect()
     }
 
-    pub(super) fn check(&self) -> Result<(), LogarithmError> {
-        let refuse = |name, remedy| Err(LogarithmError::Declared { name, remedy });
+    pub(super) fn check(&self) -> Result<(), PlanError> {
+        let refuse = |name, remedy| Err(PlanError::Declared { name, remedy });
         if !(1..=MOST_FACTORS).contains(&self.operands.len()) {
             return refuse(
                 "operands",
@@ -159,8 +159,8 @@ impl Declared {
 }
 
 impl Operand {
-    fn check(&self, products: usize) -> Result<(), LogarithmError> {
-        let refuse = |name, remedy| Err(LogarithmError::Declared { name, remedy });
+    fn check(&self, products: usize) -> Result<(), PlanError> {
+        let refuse = |name, remedy| Err(PlanError::Declared { name, remedy });
         let count = self.bounds.len();
         if !(1..=MOST_PLACES).contains(&count) {
             return refuse("bounds", "give one for each element, 1 to 2^20 of them");
@@ -194,11 +194,11 @@ impl Operand {
         operand: usize,
         numbers: &[f64],
         samples: usize,
-    ) -> Result<zeroize::Zeroizing<Vec<f64>>, LogarithmError> {
+    ) -> Result<zeroize::Zeroizing<Vec<f64>>, PlanError> {
         let count = self.bounds.len();
         let (expected, found) = (count.saturating_mul(samples), numbers.len());
         if expected != found {
-            return Err(LogarithmError::Count { operand, expected, found });
+            return Err(PlanError::Count { what: format!("operand {operand}"), expected, found });
         }
         let bounds = || self.bounds.iter().cycle();
         // Without a branch where all are well; what is no number is not inside.
@@ -206,7 +206,7 @@ impl Operand {
         if !numbers.iter().zip(bounds()).fold(true, |all, at| all & inside(at)) {
             let at = numbers.iter().zip(bounds()).position(|at| !inside(at)).unwrap_or(0);
             let (sample, element) = (at / count, at % count);
-            return Err(LogarithmError::Number { operand, sample, element });
+            return Err(PlanError::Number { operand, sample, element });
         }
         let shares = numbers.iter().zip(bounds()).map(|(x, bound)| x / bound);
         Ok(zeroize::Zeroizing::new(shares.collect()))

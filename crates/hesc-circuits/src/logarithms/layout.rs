@@ -1,5 +1,4 @@
-/// Words of a message's ciphertexts, at most: it is in memory at once.
-const MOST_WORDS: usize = 1 << 22;
+use crate::plans::MOST_WORDS;
 
 /// Where products lie: one after the other, sample after sample, a coefficient each. A ciphertext has as many samples as
 /// fit, or a sample takes several ciphertexts.

@@ -1,30 +1,27 @@
-use std::sync::Arc;
-
+use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{RingProducts, Truncation};
-use hesc_schemes::{Fingerprint, SchemeError};
+use hesc_schemes::wire::{Kind, Reader, Writer};
 use rand_core::Rng;
+
+use crate::plans::{self, Declaration, PlanError, smallest};
 
 use super::code::Code;
 use super::declared::{Declared, Operand};
 use super::demand::{Demand, laws};
-use super::error::LogarithmError;
 use super::layout::Layout;
-use super::plan_wire::{declared_from_bytes, plan_to_bytes};
+use super::plan_wire;
 
 /// Outputs of all samples of a message.
 const MOST_OUTPUTS: usize = 1 << 22;
 /// Bits of a plaintext that are tried.
 const BITS: std::ops::RangeInclusive<u32> = 3..=45;
 
-/// What all sides of products by logarithms agree upon. Public. Cheap to clone.
-#[derive(Debug, Clone)]
-pub struct Plan(Arc<Inner>);
+/// What all sides of products by logarithms agree upon.
+pub type Plan = plans::Plan<Declared>;
 
+/// What follows from bounds, recipes and a wanted error.
 #[derive(Debug)]
-struct Inner {
-    declared: Declared,
-    fingerprint: Fingerprint,
-    products: RingProducts,
+pub struct Derived {
     layout: Layout,
     code: Code,
     answer_bits: u32,
@@ -32,124 +29,73 @@ struct Inner {
     reach: u64,
     error: f64,
     scales: Vec<f64>,
-    truncation: Option<Truncation>,
     /// From residues to plaintexts.
     decoding: Truncation,
 }
 
-impl Plan {
+impl Declaration for Declared {
+    type Derived = Derived;
+    const KIND: Kind = Kind::LogarithmPlan;
+
     /// The coarsest code with which outputs have the wanted error, whatever numbers there are within the bounds, the
     /// smallest set that has room for it, and in it the fewest bits of an answer: a product decrypts wrongly with a probability
-    /// below `2^-128`. Cost: milliseconds.
-    ///
-    /// # Errors
-    /// [`LogarithmError::Declared`], [`LogarithmError::NoRoom`].
-    pub fn new(declared: Declared) -> Result<Self, LogarithmError> {
-        declared.check()?;
-        let demand = Demand::new(&declared);
-        let reached = |&(_, error): &(Code, f64)| error <= declared.error;
+    /// below `2^-128`.
+    fn derive(&self) -> Result<(RingProducts, Derived), PlanError> {
+        self.check()?;
+        let demand = Demand::new(self);
+        let reached = |&(_, error): &(Code, f64)| error <= self.error;
         let wanted = BITS.filter_map(|bits| demand.code(bits)).find(reached);
         let mut most = 0;
-        for (ring_degree, bits) in RingProducts::SIZES {
-            let modulus = RingProducts::modulus_of_size(ring_degree, bits)?;
+        let found = smallest(&RingProducts::SIZES, |ring_degree, modulus| {
             let answer = |bits| demand.answer_bits(ring_degree, modulus, bits);
             if let Some((code, error)) = wanted
-                && let Some(answer) = answer(code.bits)
+                && let Some((answer_bits, reach)) = answer(code.bits)
             {
-                let products = RingProducts::of_size(ring_degree, bits)?;
-                return Ok(Self::with(declared, products, code, answer, error));
+                let layout = Layout { ring_degree, products: self.products() };
+                let (scales, decoding) = (self.scales(), Truncation::new(modulus, code.bits));
+                return Some(Derived { layout, code, answer_bits, reach, error, scales, decoding });
             }
             most = BITS.take_while(|&bits| answer(bits).is_some()).last().unwrap_or(0).max(most);
-        }
-        let nearest =
-            (*BITS.start()..=most).filter_map(|bits| demand.code(bits)).map(|code| code.1);
-        Err(LogarithmError::NoRoom { nearest: nearest.fold(f64::INFINITY, f64::min) })
+            None
+        })?;
+        found.ok_or_else(|| {
+            let errors =
+                (*BITS.start()..=most).filter_map(|bits| demand.code(bits)).map(|code| code.1);
+            let remedy = "ask for a larger error, declare narrower bounds, or multiply in the clear what one side knows";
+            PlanError::NoRoom { nearest: errors.fold(f64::INFINITY, f64::min), remedy }
+        })
     }
 
-    fn with(
-        declared: Declared,
-        products: RingProducts,
-        code: Code,
-        (answer_bits, reach): (u32, u64),
-        error: f64,
-    ) -> Self {
-        let ring_degree = products.scheme().ring_degree();
-        let modulus = products.modulus();
-        let layout = Layout { ring_degree, products: declared.products() };
-        let truncation =
-            (answer_bits <= modulus.ilog2()).then(|| Truncation::new(modulus, answer_bits));
-        let decoding = Truncation::new(modulus, code.bits);
-        let bytes = plan_to_bytes(&declared, ring_degree, modulus, code, answer_bits);
-        let fingerprint = Fingerprint::of(&bytes);
-        let scales = declared.scales();
-        Self(Arc::new(Inner {
-            declared,
-            fingerprint,
-            products,
-            layout,
-            code,
-            answer_bits,
-            reach,
-            error,
-            scales,
-            truncation,
-            decoding,
-        }))
+    fn write(&self, writer: &mut Writer) {
+        plan_wire::write(self, writer);
     }
 
-    /// Wire form.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let (ring_degree, modulus) = (self.layout().ring_degree, self.products().modulus());
-        plan_to_bytes(self.declared(), ring_degree, modulus, self.code(), self.answer_bits())
+    fn read(reader: &mut Reader<'_>) -> Result<Self, SchemeError> {
+        plan_wire::read(reader)
+    }
+}
+
+impl plans::Derived for Derived {
+    const BYTES: usize = 1 + 1 + 8;
+
+    fn answer_bits(&self) -> u32 {
+        self.answer_bits
     }
 
-    /// Reads a plan, and makes it again: what it says of code and sizes must be what follows from the rest.
-    ///
-    /// # Errors
-    /// [`SchemeError::Wire`]; as [`Self::new`].
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, LogarithmError> {
-        let plan = Self::new(declared_from_bytes(bytes)?)?;
-        if plan.to_bytes() == bytes {
-            return Ok(plan);
-        }
-        let (what, problem) =
-            ("a plan of logarithms", "its code does not follow from what it declares");
-        Err(SchemeError::Wire { what, problem }.into())
+    fn write(&self, writer: &mut Writer) {
+        writer.u8(self.code.bits as u8).u8(self.code.octaves as u8).u64(self.code.step);
     }
+}
 
-    /// What it was made from.
-    pub fn declared(&self) -> &Declared {
-        &self.0.declared
-    }
-
-    /// Its hash, which uploads and answers carry.
-    pub fn fingerprint(&self) -> Fingerprint {
-        self.0.fingerprint
-    }
-
-    /// The set.
-    pub fn products(&self) -> &RingProducts {
-        &self.0.products
-    }
-
+impl Plan {
     /// Where products lie.
     pub fn layout(&self) -> Layout {
-        self.0.layout
+        self.derived().layout
     }
 
     /// How numbers are coded.
     pub fn code(&self) -> Code {
-        self.0.code
-    }
-
-    /// Bits of the coefficients of an answer.
-    pub fn answer_bits(&self) -> u32 {
-        self.0.answer_bits
-    }
-
-    /// How an answer loses bits, if it does.
-    pub(super) fn truncation(&self) -> Option<&Truncation> {
-        self.0.truncation.as_ref()
+        self.derived().code
     }
 
     /// The plaintext that is nearest to a centred residue, and whether it is as near as noise leaves it.
@@ -157,10 +103,10 @@ impl Plan {
         let products = self.products();
         let lifted = products.modulus() & (residue >> 63) as u64;
         let residue = (residue as u64).wrapping_add(lifted);
-        let plaintext = self.0.decoding.truncate(residue);
+        let plaintext = self.derived().decoding.truncate(residue);
         let centre = self.residue_of(plaintext);
         let off = products.centred_sum(residue, products.modulus() - centre);
-        (plaintext, off.unsigned_abs() <= self.0.reach)
+        (plaintext, off.unsigned_abs() <= self.derived().reach)
     }
 
     /// A residue for a plaintext, `q m / 2^bits` rounded after two uniform numbers of width 1 have been added. The remainders of
@@ -186,7 +132,7 @@ impl Plan {
 
     /// What each product of shares of the bounds is multiplied with.
     pub(super) fn scales(&self) -> &[f64] {
-        &self.0.scales
+        &self.derived().scales
     }
 
     /// Samples that a message takes, at most: ciphertexts and outputs are in memory at once.
@@ -197,15 +143,15 @@ impl Plan {
     /// The operand of this number.
     ///
     /// # Errors
-    /// [`LogarithmError::NoOperand`].
-    pub fn operand(&self, operand: usize) -> Result<&Operand, LogarithmError> {
+    /// [`PlanError::NoOperand`].
+    pub fn operand(&self, operand: usize) -> Result<&Operand, PlanError> {
         let operands = &self.declared().operands;
-        operands.get(operand).ok_or(LogarithmError::NoOperand { operand, last: operands.len() - 1 })
+        operands.get(operand).ok_or(PlanError::NoOperand { operand, last: operands.len() - 1 })
     }
 
     /// The root mean square of an output's error, at most, whatever the numbers within the bounds are.
     pub fn error(&self) -> f64 {
-        self.0.error
+        self.derived().error
     }
 
     /// The law itself: the root mean square of the errors of one sample's outputs, for numbers that are given, those of each
@@ -213,14 +159,11 @@ impl Plan {
     ///
     /// # Errors
     /// As encryption refuses numbers.
-    pub fn errors_of(&self, numbers: &[&[f64]]) -> Result<Vec<f64>, LogarithmError> {
+    pub fn errors_of(&self, numbers: &[&[f64]]) -> Result<Vec<f64>, PlanError> {
         let (declared, code) = (self.declared(), self.code());
         if numbers.len() != declared.operands.len() {
             let operand = numbers.len().min(declared.operands.len() - 1);
-            return Err(LogarithmError::Operands {
-                operand,
-                problem: "is missing, or one too many",
-            });
+            return Err(PlanError::Operands { operand, problem: "is missing, or one too many" });
         }
         let shares: Result<Vec<_>, _> = declared
             .operands

@@ -1,9 +1,8 @@
-//! The wire form of plans: what was declared, then ring, prime, code and bits, which follow from it.
+//! The wire form of what is declared.
 
 use hesc_schemes::SchemeError;
-use hesc_schemes::wire::{Kind, Reader, Writer};
+use hesc_schemes::wire::{Reader, Writer};
 
-use super::code::Code;
 use super::declared::{
     Declared, MOST_AXES, MOST_FACTORS, MOST_NAMED, MOST_PLACES, Operand, Source, Sums, elements,
 };
@@ -12,19 +11,12 @@ use super::recipes::Recipes;
 /// Sources as they are on the wire.
 const SOURCES: [Source; 3] = [Source::Secret, Source::Public, Source::Clear];
 
-pub(super) fn plan_to_bytes(
-    declared: &Declared,
-    ring_degree: usize,
-    modulus: u64,
-    code: Code,
-    answer_bits: u32,
-) -> Vec<u8> {
-    let mut writer = Writer::new(Kind::LogarithmPlan);
+pub(super) fn write(declared: &Declared, writer: &mut Writer) {
     writer.u32(declared.products() as u32).u8(declared.operands.len() as u8);
     for operand in &declared.operands {
         let source = SOURCES.iter().position(|source| *source == operand.source);
         writer.u8(source.unwrap_or_default() as u8).u8(u8::from(operand.shared));
-        shape_to(&mut writer, &operand.shape);
+        shape_to(writer, &operand.shape);
         operand.bounds.iter().for_each(|&bound| {
             writer.f64(bound);
         });
@@ -36,14 +28,12 @@ pub(super) fn plan_to_bytes(
             }
         }
     }
-    shape_to(&mut writer, &declared.sums.shape);
+    shape_to(writer, &declared.sums.shape);
     writer.u32(declared.sums.terms.len() as u32);
     for &(output, product, weight) in &declared.sums.terms {
         writer.u32(output).u32(product).f64(weight);
     }
-    writer.f64(declared.error).u32(ring_degree as u32).u64(modulus);
-    writer.u8(code.bits as u8).u8(code.octaves as u8).u64(code.step).u8(answer_bits as u8);
-    writer.finish()
+    writer.f64(declared.error);
 }
 
 fn shape_to(writer: &mut Writer, shape: &[u32]) {
@@ -62,8 +52,7 @@ fn shape_from(reader: &mut Reader<'_>) -> Result<Vec<u32>, SchemeError> {
     Ok(shape)
 }
 
-pub(super) fn declared_from_bytes(bytes: &[u8]) -> Result<Declared, SchemeError> {
-    let mut reader = Reader::open(bytes, Kind::LogarithmPlan)?;
+pub(super) fn read(reader: &mut Reader<'_>) -> Result<Declared, SchemeError> {
     let (products, count) = (reader.u32()? as usize, usize::from(reader.u8()?));
     if products > MOST_PLACES || count > MOST_FACTORS {
         return Err(reader.error("it has more products or factors than a plan takes"));
@@ -75,7 +64,7 @@ pub(super) fn declared_from_bytes(bytes: &[u8]) -> Result<Declared, SchemeError>
             (Some(source), shared @ 0..=1) => (source, shared == 1),
             _ => return Err(reader.error("an operand comes in a way that there is not")),
         };
-        let shape = shape_from(&mut reader)?;
+        let shape = shape_from(reader)?;
         let bounds = (0..elements(&shape)).map(|_| reader.f64()).collect::<Result<Vec<_>, _>>()?;
         let mut named = 0;
         let recipes = (0..products).map(|_| {
@@ -90,13 +79,10 @@ pub(super) fn declared_from_bytes(bytes: &[u8]) -> Result<Declared, SchemeError>
         let recipes = Recipes::new(recipes);
         operands.push(Operand { source, shared, shape, bounds, recipes });
     }
-    let shape = shape_from(&mut reader)?;
+    let shape = shape_from(reader)?;
     let terms = (0..reader.u32()?)
         .map(|_| Ok((reader.u32()?, reader.u32()?, reader.f64()?)))
         .collect::<Result<Vec<_>, SchemeError>>()?;
     let error = reader.f64()?;
-    // Ring, prime, code and bits, which follow: whoever asks compares the bytes.
-    reader.bytes(4 + 8 + 1 + 1 + 8 + 1)?;
-    reader.finish()?;
     Ok(Declared { operands, sums: Sums { shape, terms }, error })
 }

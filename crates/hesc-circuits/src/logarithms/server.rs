@@ -4,9 +4,9 @@ use rand_core::{CryptoRng, SeedableRng};
 use super::blocks::each_block;
 use super::client::Factors;
 use super::declared::Source;
-use super::error::LogarithmError;
 use super::plan::Plan;
-use super::wire::{self, Question, Reply, Second, Upload};
+use super::wire::{self, Question, Reply, Upload};
+use crate::plans::{PlanError, Second};
 
 /// Whoever multiplies: what serves all samples is added up once. Cannot decrypt.
 pub struct Evaluator {
@@ -25,14 +25,14 @@ impl Evaluator {
     ///
     /// # Errors
     /// [`SchemeError::Wire`] and [`SchemeError::ParameterMismatch`] for other bytes and plans, [`SchemeError::KeyMismatch`] for
-    /// uploads under several keys; [`LogarithmError::Operands`] where one is missing, twice, or not shared;
-    /// [`LogarithmError::Source`], [`LogarithmError::Count`] and [`LogarithmError::Number`] for those in the clear.
+    /// uploads under several keys; [`PlanError::Operands`] where one is missing, twice, or not shared;
+    /// [`PlanError::Source`], [`PlanError::Count`] and [`PlanError::Number`] for those in the clear.
     pub fn new<R: CryptoRng + SeedableRng + Send>(
         plan: &Plan,
         clear: &[(usize, &[f64])],
         uploads: &[&[u8]],
         rng: &mut R,
-    ) -> Result<Self, LogarithmError> {
+    ) -> Result<Self, PlanError> {
         let operands = &plan.declared().operands;
         let layout = plan.layout();
         let mut held = vec![false; operands.len()];
@@ -43,7 +43,7 @@ impl Evaluator {
             let operand = plan.operand(number)?;
             if operand.source != Source::Clear {
                 let remedy = "give its upload, or make a plan where it is clear";
-                return Err(LogarithmError::Source {
+                return Err(PlanError::Source {
                     operand: number,
                     declared: "is encrypted",
                     remedy,
@@ -54,7 +54,7 @@ impl Evaluator {
         }
         let shared = operands.iter().zip(&held).position(|(operand, held)| operand.shared && !held);
         if let Some(operand) = shared {
-            return Err(LogarithmError::Operands { operand, problem: "is missing" });
+            return Err(PlanError::Operands { operand, problem: "is missing" });
         }
         let blocks = layout.blocks(layout.capacity()).enumerate();
         let start =
@@ -71,7 +71,7 @@ impl Evaluator {
                     plan.products().add(&mut reply.c_0, &row[..block.places]);
                 }
                 add_all(plan, reply, &read, *at, workspace);
-                Ok::<(), LogarithmError>(())
+                Ok::<(), PlanError>(())
             },
         )?;
         let shared = done.into_iter().map(|block| block.3).collect();
@@ -88,23 +88,23 @@ impl Evaluator {
     ///
     /// # Errors
     /// [`SchemeError::Wire`] and [`SchemeError::ParameterMismatch`] for other bytes and plans, [`SchemeError::KeyMismatch`] for
-    /// uploads under several keys; [`LogarithmError::Operands`] where one is missing or twice, and [`LogarithmError::Lengths`].
-    pub fn evaluate(&self, uploads: &[&[u8]]) -> Result<Vec<u8>, LogarithmError> {
+    /// uploads under several keys; [`PlanError::Operands`] where one is missing or twice, and [`PlanError::Lengths`].
+    pub fn evaluate(&self, uploads: &[&[u8]]) -> Result<Vec<u8>, PlanError> {
         let plan = &self.plan;
         let mut held = self.held.clone();
         let read = read_all(plan, uploads, &mut held, false)?;
         if let Some(operand) = held.iter().position(|held| !held) {
-            return Err(LogarithmError::Operands { operand, problem: "is missing" });
+            return Err(PlanError::Operands { operand, problem: "is missing" });
         }
         let key = common_key(&read, self.key)?;
         // The plan has an operand that is encrypted for each sample.
         let [first, others @ ..] = read.as_slice() else {
-            return Err(LogarithmError::Operands { operand: 0, problem: "is missing" });
+            return Err(PlanError::Operands { operand: 0, problem: "is missing" });
         };
         let (key, expected) = (key.unwrap_or(first.key), first.samples);
         if let Some(other) = others.iter().find(|upload| upload.samples != expected) {
             let (operand, found) = (other.operand, other.samples);
-            return Err(LogarithmError::Lengths { operand, expected, found });
+            return Err(PlanError::Lengths { operand, expected, found });
         }
         let blocks = plan.layout().blocks(expected).enumerate();
         let blocks = blocks.map(|(at, block)| (at, zeros(plan, block.places)));
@@ -116,11 +116,9 @@ impl Evaluator {
             let places = reply.c_0.len();
             plan.products().add(&mut reply.c_0, &shared.c_0[..places]);
             plan.products().add(&mut reply.c_1, &shared.c_1);
-            if let Some(truncation) = plan.truncation() {
-                let words = reply.c_1.iter_mut().chain(&mut reply.c_0);
-                words.for_each(|word| *word = truncation.truncate(*word));
-            }
-            Ok::<(), LogarithmError>(())
+            plan.answers().truncate(&mut reply.c_1);
+            plan.answers().truncate(&mut reply.c_0);
+            Ok::<(), PlanError>(())
         })?;
         let replies: Vec<Reply> = done.into_iter().map(|block| block.1).collect();
         Ok(wire::answer_to_bytes(plan, key, expected, &replies))
@@ -161,9 +159,9 @@ fn add_all(
     }
 }
 
-fn once(held: &mut [bool], operand: usize) -> Result<(), LogarithmError> {
+fn once(held: &mut [bool], operand: usize) -> Result<(), PlanError> {
     if std::mem::replace(&mut held[operand], true) {
-        return Err(LogarithmError::Operands { operand, problem: "is there twice" });
+        return Err(PlanError::Operands { operand, problem: "is there twice" });
     }
     Ok(())
 }
@@ -174,7 +172,7 @@ fn read_all(
     uploads: &[&[u8]],
     held: &mut [bool],
     shared: bool,
-) -> Result<Vec<Upload>, LogarithmError> {
+) -> Result<Vec<Upload>, PlanError> {
     let mut read = Vec::with_capacity(uploads.len());
     for bytes in uploads {
         let upload = wire::upload_from_bytes(plan, bytes)?;
@@ -185,7 +183,7 @@ fn read_all(
             } else {
                 "serves all samples, and belongs to the evaluator"
             };
-            return Err(LogarithmError::Operands { operand, problem });
+            return Err(PlanError::Operands { operand, problem });
         }
         once(held, operand)?;
         read.push(upload);

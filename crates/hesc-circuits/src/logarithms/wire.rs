@@ -1,22 +1,13 @@
 //! The wire forms of uploads and answers. Every size follows from the plan and the number of samples.
 
-use hesc_schemes::wire::{Kind, Reader, Writer};
-use hesc_schemes::{KeyId, SchemeError, Tag};
+use hesc_schemes::wire::Kind;
+use hesc_schemes::{KeyId, SchemeError};
+
+use crate::plans::{FRAME, SEED, Second};
 
 use super::declared::{Operand, Source};
 use super::layout::Block;
 use super::plan::Plan;
-
-/// Bytes of a frame, and of the names of plan and key.
-const FRAME: usize = 30 + 32;
-/// Bytes of a seed.
-const SEED: usize = 32;
-
-/// The second part of a ciphertext: what it comes from, or itself.
-pub(super) enum Second {
-    Seed([u8; SEED]),
-    Words(Vec<u64>),
-}
 
 /// A ciphertext on its way to who computes: of `c_0` the places of products.
 pub(super) struct Question {
@@ -39,10 +30,6 @@ pub(super) struct Reply {
     pub c_1: Vec<u64>,
 }
 
-fn residue_bits(plan: &Plan) -> u32 {
-    plan.products().modulus().ilog2() + 1
-}
-
 /// The ciphertexts of an upload: as many as samples take, or those of one tile.
 pub(super) fn blocks_of(
     plan: &Plan,
@@ -53,51 +40,38 @@ pub(super) fn blocks_of(
     layout.blocks(if operand.shared { layout.capacity() } else { samples })
 }
 
-fn packed(values: usize, bits: u32) -> usize {
-    (values * bits as usize).div_ceil(8)
-}
-
 /// Bytes of an upload of so many samples, whose number does not count where one serves all; 0 where nothing is sent.
 pub fn upload_bytes(plan: &Plan, operand: &Operand, samples: usize) -> usize {
-    let bits = residue_bits(plan);
+    let residues = plan.residues();
     let second = match operand.source {
         Source::Secret => SEED,
-        Source::Public => packed(plan.layout().ring_degree, bits),
+        Source::Public => residues.bytes(plan.ring_degree()),
         Source::Clear => return 0,
     };
-    let blocks = blocks_of(plan, operand, samples).map(|block| second + packed(block.places, bits));
+    let blocks =
+        blocks_of(plan, operand, samples).map(|block| second + residues.bytes(block.places));
     FRAME + 1 + 4 + blocks.sum::<usize>()
 }
 
 /// Bytes of an answer of so many samples.
 pub fn answer_bytes(plan: &Plan, samples: usize) -> usize {
-    let (layout, bits) = (plan.layout(), plan.answer_bits());
-    let blocks = layout.blocks(samples);
-    FRAME
-        + 4
-        + blocks
-            .map(|block| packed(layout.ring_degree, bits) + packed(block.places, bits))
-            .sum::<usize>()
+    let answers = plan.answers();
+    let bytes = |block: Block| answers.bytes(plan.ring_degree()) + answers.bytes(block.places);
+    FRAME + 4 + plan.layout().blocks(samples).map(bytes).sum::<usize>()
 }
 
 pub(super) fn upload_to_bytes(plan: &Plan, operand: &Operand, upload: &Upload) -> Vec<u8> {
-    let (bits, size) = (residue_bits(plan), upload_bytes(plan, operand, upload.samples));
-    let mut writer = Writer::with_capacity(Kind::LogarithmUpload, size);
-    writer.tag(Tag { params: plan.fingerprint(), key: upload.key });
+    let size = upload_bytes(plan, operand, upload.samples);
+    let mut writer = plan.message(Kind::LogarithmUpload, size, upload.key);
     writer.u8(upload.operand as u8).u32(upload.samples as u32);
     for Question { c_0, c_1 } in &upload.questions {
-        match c_1 {
-            Second::Seed(seed) => writer.bytes(seed),
-            Second::Words(words) => writer.packed(words, bits),
-        };
-        writer.packed(c_0, bits);
+        plan.residues().write_both(&mut writer, c_0, c_1);
     }
     writer.finish()
 }
 
 pub(super) fn upload_from_bytes(plan: &Plan, bytes: &[u8]) -> Result<Upload, SchemeError> {
-    let mut reader = Reader::open(bytes, Kind::LogarithmUpload)?;
-    let key = reader.tag(plan.fingerprint())?.key;
+    let (mut reader, key) = plan.open(bytes, Kind::LogarithmUpload)?;
     let (number, samples) = (usize::from(reader.u8()?), reader.u32()? as usize);
     let sent = |operand: &&Operand| operand.source != Source::Clear;
     let Some(operand) = plan.declared().operands.get(number).filter(sent) else {
@@ -107,30 +81,17 @@ pub(super) fn upload_from_bytes(plan: &Plan, bytes: &[u8]) -> Result<Upload, Sch
     if if operand.shared { samples != 0 } else { !fits } {
         return Err(reader.error("it has no samples, or others than such an operand takes"));
     }
-    let (layout, modulus, bits) = (plan.layout(), plan.products().modulus(), residue_bits(plan));
+    let residues = plan.residues();
     let mut questions = Vec::new();
     for block in blocks_of(plan, operand, samples) {
         let c_1 = match operand.source {
             Source::Secret => Second::Seed(reader.array()?),
-            _ => Second::Words(residues(&mut reader, layout.ring_degree, bits, modulus)?),
+            _ => Second::Words(residues.read(&mut reader, plan.ring_degree())?),
         };
-        questions.push(Question { c_0: residues(&mut reader, block.places, bits, modulus)?, c_1 });
+        questions.push(Question { c_0: residues.read(&mut reader, block.places)?, c_1 });
     }
     reader.finish()?;
     Ok(Upload { key, operand: number, samples, questions })
-}
-
-fn residues(
-    reader: &mut Reader<'_>,
-    count: usize,
-    bits: u32,
-    modulus: u64,
-) -> Result<Vec<u64>, SchemeError> {
-    let words = reader.packed::<u64>(count, bits)?;
-    if words.iter().any(|&x| x >= modulus) {
-        return Err(reader.error("a residue is not below its modulus"));
-    }
-    Ok(words)
 }
 
 pub(super) fn answer_to_bytes(
@@ -139,11 +100,11 @@ pub(super) fn answer_to_bytes(
     samples: usize,
     replies: &[Reply],
 ) -> Vec<u8> {
-    let bits = plan.answer_bits();
-    let mut writer = Writer::with_capacity(Kind::LogarithmAnswer, answer_bytes(plan, samples));
-    writer.tag(Tag { params: plan.fingerprint(), key }).u32(samples as u32);
+    let mut writer = plan.message(Kind::LogarithmAnswer, answer_bytes(plan, samples), key);
+    writer.u32(samples as u32);
     for Reply { c_0, c_1 } in replies {
-        writer.packed(c_1, bits).packed(c_0, bits);
+        plan.answers().write(&mut writer, c_1);
+        plan.answers().write(&mut writer, c_0);
     }
     writer.finish()
 }
@@ -152,19 +113,16 @@ pub(super) fn answer_from_bytes(
     plan: &Plan,
     bytes: &[u8],
 ) -> Result<(KeyId, usize, Vec<Reply>), SchemeError> {
-    let mut reader = Reader::open(bytes, Kind::LogarithmAnswer)?;
-    let key = reader.tag(plan.fingerprint())?.key;
+    let (mut reader, key) = plan.open(bytes, Kind::LogarithmAnswer)?;
     let samples = reader.u32()? as usize;
-    let (layout, bits) = (plan.layout(), plan.answer_bits());
+    let (layout, answers) = (plan.layout(), plan.answers());
     if !(1..=plan.most_samples()).contains(&samples) {
         return Err(reader.error("it has no samples, or more than a message takes"));
     }
-    // Below 2^bits they are all; where no bits were lost there are more than residues.
-    let below = plan.truncation().map_or(plan.products().modulus(), |_| 1 << bits);
     let mut replies = Vec::new();
     for block in layout.blocks(samples) {
-        let c_1 = residues(&mut reader, layout.ring_degree, bits, below)?;
-        replies.push(Reply { c_0: residues(&mut reader, block.places, bits, below)?, c_1 });
+        let c_1 = answers.read(&mut reader, layout.ring_degree)?;
+        replies.push(Reply { c_0: answers.read(&mut reader, block.places)?, c_1 });
     }
     reader.finish()?;
     Ok((key, samples, replies))

@@ -5,23 +5,23 @@ use zeroize::{Zeroize as _, Zeroizing};
 
 use super::blocks::each_block;
 use super::declared::{half, mid};
-use super::error::RingProductError;
 use super::plan::Plan;
 use super::scales::dithered;
 use super::wire::{self, Question, Reply, Third};
+use crate::plans::PlanError;
 
 /// Encrypts samples, a row of features each, for the way to the server. Cost: a transform for each ciphertext,
 /// [`super::Layout::capacity`] samples in each.
 ///
 /// # Errors
-/// [`RingProductError::Samples`], [`RingProductError::Count`], [`RingProductError::Feature`];
+/// [`PlanError::Samples`], [`PlanError::Count`], [`PlanError::Feature`];
 /// [`SchemeError::ParameterMismatch`] for the key of another set.
 pub fn encrypt<R: CryptoRng + SeedableRng + Send>(
     plan: &Plan,
     key: &SecretKey,
     features: &[f64],
     rng: &mut R,
-) -> Result<Vec<u8>, RingProductError> {
+) -> Result<Vec<u8>, PlanError> {
     let layout = plan.layout();
     let samples = features.len() / layout.features;
     check_samples(plan, samples)?;
@@ -63,7 +63,7 @@ pub fn encrypt<R: CryptoRng + SeedableRng + Send>(
         for (at, word) in question.window.iter_mut().enumerate() {
             *word = c_0[(first + at) % n];
         }
-        Ok::<(), RingProductError>(())
+        Ok::<(), PlanError>(())
     })?;
     let questions: Vec<Question> = done.into_iter().map(|block| block.3).collect();
     Ok(wire::query_to_bytes(plan, key.key_id(), samples, &questions))
@@ -79,13 +79,13 @@ pub fn decrypt(
     plan: &Plan,
     key: &SecretKey,
     answer: &[u8],
-) -> Result<Zeroizing<Vec<f64>>, RingProductError> {
+) -> Result<Zeroizing<Vec<f64>>, PlanError> {
     let (found, samples, replies) = wire::answer_from_bytes(plan, answer)?;
     if found != key.key_id() {
         return Err(SchemeError::KeyMismatch { expected: key.key_id(), found }.into());
     }
     let (layout, products) = (plan.layout(), plan.products());
-    let (scale, reach, truncation) = (plan.scales().product(), plan.reach(), plan.truncation());
+    let (scale, reach) = (plan.scales().product(), plan.reach());
     let blocks = layout
         .blocks(samples)
         .zip(replies)
@@ -95,10 +95,8 @@ pub fn decrypt(
         blocks.collect(),
         || (),
         |(), (count, reply, values)| {
-            if let Some(truncation) = truncation {
-                let words = reply.c_1.iter_mut().chain(&mut reply.scores);
-                words.for_each(|word| *word = truncation.lift(*word));
-            }
+            plan.answers().lift(&mut reply.c_1);
+            plan.answers().lift(&mut reply.scores);
             unmask(plan, key, reply)?;
             let mut largest = 0.0f64;
             let centres = plan.declared().centres.iter().cycle();
@@ -109,11 +107,7 @@ pub fn decrypt(
                 *value = coefficient / scale + centre;
             }
             reply.c_1.zeroize();
-            if largest <= reach {
-                Ok(())
-            } else {
-                Err(RingProductError::from(SchemeError::NoiseTooLarge))
-            }
+            if largest <= reach { Ok(()) } else { Err(PlanError::from(SchemeError::NoiseTooLarge)) }
         },
     )?;
     let mut scores = Zeroizing::new(Vec::with_capacity(samples * layout.outputs));
@@ -134,8 +128,8 @@ fn unmask(plan: &Plan, key: &SecretKey, reply: &mut Reply) -> Result<(), SchemeE
             products.unmask_square(key, &mut reply.c_1, &c_2)
         }
         Third::Words(c_2) => {
-            if let Some(truncation) = plan.third().and_then(|third| third.truncation.as_ref()) {
-                c_2.iter_mut().for_each(|word| *word = truncation.lift(*word));
+            if let Some(third) = plan.third() {
+                third.lift(c_2);
             }
             products.forward(c_2);
             products.unmask_square(key, &mut reply.c_1, c_2)
@@ -144,10 +138,10 @@ fn unmask(plan: &Plan, key: &SecretKey, reply: &mut Reply) -> Result<(), SchemeE
 }
 
 /// Refuses none, and more samples than a message takes.
-fn check_samples(plan: &Plan, samples: usize) -> Result<(), RingProductError> {
+fn check_samples(plan: &Plan, samples: usize) -> Result<(), PlanError> {
     let most = plan.most_samples();
     if (1..=most).contains(&samples) {
         return Ok(());
     }
-    Err(RingProductError::Samples { samples, most })
+    Err(PlanError::Samples { samples, most })
 }

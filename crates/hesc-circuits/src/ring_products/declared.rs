@@ -1,7 +1,7 @@
 use hesc_schemes::rlwe::flooding::LEAST_STATISTICAL_BITS;
 
-use super::error::RingProductError;
 use super::sums::sum_of_products;
+use crate::plans::PlanError;
 
 /// Coefficients of the largest ring.
 pub(super) const MOST_PLACES: usize = 32768;
@@ -65,18 +65,18 @@ impl Declared {
     /// weight for each feature.
     ///
     /// # Errors
-    /// [`RingProductError::Declared`] and [`RingProductError::Count`] for what cannot be.
+    /// [`PlanError::Declared`] and [`PlanError::Count`] for what cannot be.
     pub fn of_model(
         weights: &[f64],
         intercepts: &[f64],
         low: &[f64],
         high: &[f64],
         error: f64,
-    ) -> Result<Self, RingProductError> {
+    ) -> Result<Self, PlanError> {
         check_ranges(low, high)?;
         let (expected, found) = (low.len() * intercepts.len(), weights.len());
         if expected != found {
-            return Err(RingProductError::Count { what: "weights", expected, found });
+            return Err(PlanError::Count { what: "weights".into(), expected, found });
         }
         let rows = || weights.chunks_exact(low.len());
         let row_l1 = rows().map(|row| scaled(row, low, high).map(f64::abs).sum());
@@ -86,7 +86,7 @@ impl Declared {
         let centres: Vec<f64> =
             rows().zip(intercepts).map(|(row, &b)| middle(row, low, high, &[b])).collect();
         // What the caller gave has other names than what follows from it.
-        let refuse = |name, remedy| Err(RingProductError::Declared { name, remedy });
+        let refuse = |name, remedy| Err(PlanError::Declared { name, remedy });
         if !centres.iter().all(|&x| sized(x)) {
             return refuse(
                 "weights and intercepts",
@@ -131,15 +131,15 @@ impl Declared {
         centre + self.offset + self.weights_l1
     }
 
-    pub(super) fn check(&self) -> Result<(), RingProductError> {
+    pub(super) fn check(&self) -> Result<(), PlanError> {
         check_ranges(&self.low, &self.high)?;
-        let refuse = |name, remedy| Err(RingProductError::Declared { name, remedy });
+        let refuse = |name, remedy| Err(PlanError::Declared { name, remedy });
         let (features, outputs) = (self.low.len(), self.centres.len());
         if outputs == 0 {
             return refuse("outputs", "a model has one at least");
         }
         if features.saturating_mul(outputs) > MOST_PLACES {
-            return Err(RingProductError::Places { features, outputs, most: MOST_PLACES });
+            return Err(PlanError::Places { features, outputs, most: MOST_PLACES });
         }
         if !self.centres.iter().all(|&x| sized(x)) {
             return refuse("centres", "give numbers below 1e100");
@@ -177,14 +177,10 @@ impl Declared {
 
     /// Refuses features that are not so many, or beyond their ranges. Which is the first one shows in the time this
     /// takes: it is the owner's own.
-    pub(super) fn check_features(
-        &self,
-        features: &[f64],
-        samples: usize,
-    ) -> Result<(), RingProductError> {
+    pub(super) fn check_features(&self, features: &[f64], samples: usize) -> Result<(), PlanError> {
         let (expected, found) = (self.low.len().saturating_mul(samples), features.len());
         if expected != found {
-            return Err(RingProductError::Count { what: "features", expected, found });
+            return Err(PlanError::Count { what: "features".into(), expected, found });
         }
         for (sample, row) in features.chunks_exact(self.low.len()).enumerate() {
             let ranges = || row.iter().zip(self.low.iter().zip(&self.high));
@@ -192,18 +188,18 @@ impl Declared {
             let outside = |(x, (low, high)): (&f64, (&f64, &f64))| !((x >= low) & (x <= high));
             if ranges().fold(false, |bad, at| bad | outside(at)) {
                 let feature = ranges().position(outside).unwrap_or(0);
-                return Err(RingProductError::Feature { sample, feature });
+                return Err(PlanError::Feature { sample, feature });
             }
         }
         Ok(())
     }
 
     /// Refuses weights of another number, and those beyond what is declared.
-    pub(super) fn check_weights(&self, weights: &[f64]) -> Result<(), RingProductError> {
+    pub(super) fn check_weights(&self, weights: &[f64]) -> Result<(), PlanError> {
         let (low, high) = (&self.low, &self.high);
         let (expected, found) = (low.len() * self.centres.len(), weights.len());
         if expected != found {
-            return Err(RingProductError::Count { what: "weights", expected, found });
+            return Err(PlanError::Count { what: "weights".into(), expected, found });
         }
         let mut squares = 0.0;
         let mut inside = true;
@@ -214,10 +210,10 @@ impl Declared {
             squares += scaled(row, low, high).map(|w| w * w).sum::<f64>();
         }
         if !inside {
-            return Err(RingProductError::Weights { what: "the sizes of an output's weights are" });
+            return Err(PlanError::Weights { what: "the sizes of an output's weights are" });
         }
         if squares.sqrt() > self.weights_l2 * UP {
-            return Err(RingProductError::Weights { what: "the norm of all weights is" });
+            return Err(PlanError::Weights { what: "the norm of all weights is" });
         }
         Ok(())
     }
@@ -233,8 +229,8 @@ fn positive(x: f64) -> bool {
     sized(x) && x >= 1.0 / LARGEST
 }
 
-fn check_ranges(low: &[f64], high: &[f64]) -> Result<(), RingProductError> {
-    let refuse = |name, remedy| Err(RingProductError::Declared { name, remedy });
+fn check_ranges(low: &[f64], high: &[f64]) -> Result<(), PlanError> {
+    let refuse = |name, remedy| Err(PlanError::Declared { name, remedy });
     if low.is_empty() || low.len() != high.len() {
         return refuse("low and high", "give one of each for every feature");
     }

@@ -7,10 +7,10 @@ use zeroize::Zeroizing;
 
 use super::blocks::each_block;
 use super::declared::Under;
-use super::error::RingProductError;
 use super::plan::Plan;
-use super::wire::{self, EncryptedWords, Part, Reply, Third};
+use super::wire::{self, EncryptedWords, Reply, Third};
 use super::{Layout, weights};
+use crate::plans::{PlanError, Second, Seed};
 
 /// A model under encryption, ready for queries under the same key pair.
 pub struct EncryptedModel {
@@ -18,7 +18,7 @@ pub struct EncryptedModel {
     key: KeyId,
     weights: Operand,
     /// The seed of their second part, where they are under the secret key.
-    seed: Option<[u8; 32]>,
+    seed: Option<Seed>,
     /// What is added to scores: `c_0` at their places, `c_1` as evaluations.
     added: Option<(Vec<u64>, Vec<u64>)>,
 }
@@ -37,8 +37,8 @@ fn at_scores(layout: Layout, c_0: &[u64]) -> Vec<u64> {
     layout.scores(layout.capacity()).map(|place| c_0[place]).collect()
 }
 
-fn refuse_plan<T>(remedy: &'static str) -> Result<T, RingProductError> {
-    Err(RingProductError::Declared { name: "the plan", remedy })
+fn refuse_plan<T>(remedy: &'static str) -> Result<T, PlanError> {
+    Err(PlanError::Declared { name: "the plan", remedy })
 }
 
 /// What a model's integers are under either key, each polynomial encrypted by `part`.
@@ -47,8 +47,8 @@ fn encrypted_words<R: CryptoRng>(
     weights: &[f64],
     intercepts: &[f64],
     rng: &mut R,
-    mut part: impl FnMut(&[i64], &mut R) -> Result<(Vec<u64>, Part), SchemeError>,
-) -> Result<EncryptedWords, RingProductError> {
+    mut part: impl FnMut(&[i64], &mut R) -> Result<(Vec<u64>, Second), SchemeError>,
+) -> Result<EncryptedWords, PlanError> {
     let layout = plan.layout();
     let polynomial = weights::polynomial(plan, weights, rng)?;
     let added = added_polynomial(layout, &weights::added(plan, weights, intercepts)?);
@@ -62,7 +62,7 @@ fn encrypted_words<R: CryptoRng>(
 /// [`EncryptedModel::from_bytes`] reads. Weights are rounded at random. Cost: two transforms.
 ///
 /// # Errors
-/// [`RingProductError::Count`], [`RingProductError::Weights`]; [`RingProductError::Declared`] for a plan of other weights;
+/// [`PlanError::Count`], [`PlanError::Weights`]; [`PlanError::Declared`] for a plan of other weights;
 /// [`SchemeError::ParameterMismatch`] for the key of another set.
 pub fn encrypt_model(
     plan: &Plan,
@@ -70,7 +70,7 @@ pub fn encrypt_model(
     weights: &[f64],
     intercepts: &[f64],
     rng: &mut impl CryptoRng,
-) -> Result<Vec<u8>, RingProductError> {
+) -> Result<Vec<u8>, PlanError> {
     if plan.declared().encrypted() != Some(Under::Secret) {
         return refuse_plan("it is not for weights under the secret key; make one that is");
     }
@@ -79,7 +79,7 @@ pub fn encrypt_model(
     let words = encrypted_words(plan, weights, intercepts, rng, |message, rng| {
         let mut c_0 = vec![0; message.len()];
         let seed = products.encrypt(key, message, &mut c_0, &mut workspace, rng)?;
-        Ok((c_0, Part::Seed(seed)))
+        Ok((c_0, Second::Seed(seed)))
     })?;
     Ok(wire::model_to_bytes(plan, key.key_id(), &words))
 }
@@ -94,7 +94,7 @@ pub fn encrypt_model_public(
     weights: &[f64],
     intercepts: &[f64],
     rng: &mut impl CryptoRng,
-) -> Result<Vec<u8>, RingProductError> {
+) -> Result<Vec<u8>, PlanError> {
     if plan.declared().encrypted() != Some(Under::Public) {
         return refuse_plan("it is not for weights under the public key; make one that is");
     }
@@ -102,7 +102,7 @@ pub fn encrypt_model_public(
     let mut workspace = products.workspace();
     let words = encrypted_words(plan, weights, intercepts, rng, |message, rng| {
         let [c_0, c_1] = products.encrypt_public(key, message, &mut workspace, rng)?;
-        Ok((c_0, Part::Words(c_1)))
+        Ok((c_0, Second::Words(c_1)))
     })?;
     Ok(wire::model_to_bytes(plan, key.key_id(), &words))
 }
@@ -111,25 +111,25 @@ impl EncryptedModel {
     /// Reads what [`encrypt_model`] or [`encrypt_model_public`] wrote; strict. Cost: up to three transforms.
     ///
     /// # Errors
-    /// [`SchemeError::Wire`] and [`SchemeError::ParameterMismatch`] for other bytes and plans; [`RingProductError::Declared`]
+    /// [`SchemeError::Wire`] and [`SchemeError::ParameterMismatch`] for other bytes and plans; [`PlanError::Declared`]
     /// for a plan of weights that are not encrypted.
-    pub fn from_bytes(plan: &Plan, bytes: &[u8]) -> Result<Self, RingProductError> {
+    pub fn from_bytes(plan: &Plan, bytes: &[u8]) -> Result<Self, PlanError> {
         if plan.declared().encrypted().is_none() {
             return refuse_plan("its weights are not encrypted; take a model of its weights");
         }
         let (key, EncryptedWords { weights, added }) = wire::model_from_bytes(plan, bytes)?;
         let products = plan.products();
         let (weights, seed) = match weights {
-            (c_0, Part::Seed(seed)) => (products.seeded_operand(seed, c_0), Some(seed)),
-            (c_0, Part::Words(c_1)) => (products.operand([c_0, c_1]), None),
+            (c_0, Second::Seed(seed)) => (products.seeded_operand(seed, c_0), Some(seed)),
+            (c_0, Second::Words(c_1)) => (products.operand([c_0, c_1]), None),
         };
         let added = added.map(|(c_0, c_1)| match c_1 {
-            Part::Seed(seed) => {
+            Second::Seed(seed) => {
                 let mut words = vec![0; plan.layout().ring_degree];
                 products.uniform(seed, &mut words);
                 (c_0, words)
             }
-            Part::Words(mut words) => {
+            Second::Words(mut words) => {
                 products.forward(&mut words);
                 (c_0, words)
             }
@@ -153,7 +153,7 @@ impl EncryptedModel {
     /// # Errors
     /// [`SchemeError::Wire`] and [`SchemeError::ParameterMismatch`] for other bytes and plans,
     /// [`SchemeError::KeyMismatch`] for another key pair.
-    pub fn evaluate(&self, query: &[u8]) -> Result<Vec<u8>, RingProductError> {
+    pub fn evaluate(&self, query: &[u8]) -> Result<Vec<u8>, PlanError> {
         let plan = &self.plan;
         let (layout, products) = (plan.layout(), plan.products());
         let (found, samples, questions) = wire::query_from_bytes(plan, query)?;
@@ -182,21 +182,19 @@ impl EncryptedModel {
             if let Some((added, _)) = &self.added {
                 products.add(&mut reply.scores, &added[..*count * layout.outputs]);
             }
-            if let Some(truncation) = plan.truncation() {
-                let words = reply.c_1.iter_mut().chain(&mut reply.scores);
-                words.for_each(|word| *word = truncation.truncate(*word));
-            }
+            plan.answers().truncate(&mut reply.c_1);
+            plan.answers().truncate(&mut reply.scores);
             reply.third = match (self.seed, plan.third()) {
                 (Some(seed), _) => Third::Seeds([question.seed, seed]),
                 (None, third) => {
                     products.inverse(c_2);
-                    if let Some(truncation) = third.and_then(|third| third.truncation.as_ref()) {
-                        c_2.iter_mut().for_each(|word| *word = truncation.truncate(*word));
+                    if let Some(third) = third {
+                        third.truncate(c_2);
                     }
                     Third::Words(c_2.clone())
                 }
             };
-            Ok::<(), RingProductError>(())
+            Ok::<(), PlanError>(())
         })?;
         let replies: Vec<Reply> = done.into_iter().map(|block| block.2).collect();
         Ok(wire::answer_to_bytes(plan, self.key, samples, &replies))

@@ -8,6 +8,8 @@ use rand_core::SeedableRng;
 
 use super::tests::{Case, deployments_beyond, generator, uniform, untruncated};
 use super::wire::{answer_from_bytes, query_from_bytes};
+use crate::plans::PlanError;
+
 use super::*;
 
 const BOTH: [Under; 2] = [Under::Secret, Under::Public];
@@ -22,7 +24,7 @@ impl Case {
         plan: &Plan,
         (secret, public): &(SecretKey, PublicKey),
         rng: &mut AesCtrRng,
-    ) -> Result<Vec<u8>, RingProductError> {
+    ) -> Result<Vec<u8>, PlanError> {
         match plan.declared().encrypted() {
             Some(Under::Public) => {
                 encrypt_model_public(plan, public, &self.weights, &self.intercepts, rng)
@@ -69,7 +71,7 @@ proptest! {
         let under = BOTH[usize::from(public)];
         let error = case.declared(1.0).weights_l1 * 0.1 * 0.5f64.powi(fine as i32);
         let (plan, error) = match Plan::new(case.encrypted(error, under)) {
-            Err(RingProductError::NoRoom { nearest }) => {
+            Err(PlanError::NoRoom { nearest, .. }) => {
                 prop_assert!(nearest > error);
                 (Plan::new(case.encrypted(nearest * 1.0001, under)).unwrap(), nearest * 1.0001)
             }
@@ -268,9 +270,9 @@ fn other_plans_keys_and_models_are_refused() {
         let foreign = plan.products().scheme().generate_keys(rng);
         let server = EncryptedModel::from_bytes(plan, &model).unwrap();
         let refused = server.evaluate(&encrypt(plan, &foreign.0, &x, rng).unwrap()).unwrap_err();
-        assert!(matches!(refused, RingProductError::Scheme(SchemeError::KeyMismatch { .. })));
+        assert!(matches!(refused, PlanError::Scheme(SchemeError::KeyMismatch { .. })));
         let refused = decrypt(plan, &foreign.0, &answer).unwrap_err();
-        assert!(matches!(refused, RingProductError::Scheme(SchemeError::KeyMismatch { .. })));
+        assert!(matches!(refused, PlanError::Scheme(SchemeError::KeyMismatch { .. })));
         for another in [other, &open] {
             assert!(EncryptedModel::from_bytes(another, &model).is_err());
             assert!(decrypt(another, &keys.0, &answer).is_err());
@@ -306,7 +308,7 @@ fn other_plans_keys_and_models_are_refused() {
     for samples in [0, plans[0].layout().capacity() + 1] {
         let many = x.repeat(samples);
         let refused = plans[0].errors_of(&case.weights, &many).unwrap_err();
-        assert!(matches!(refused, RingProductError::Samples { .. }), "{refused}");
+        assert!(matches!(refused, PlanError::Samples { .. }), "{refused}");
     }
 }
 

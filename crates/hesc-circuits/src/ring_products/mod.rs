@@ -18,7 +18,6 @@ mod encrypted;
 mod encrypted_noise;
 #[cfg(test)]
 mod encrypted_tests;
-mod error;
 mod layout;
 mod plan;
 mod plan_wire;
@@ -35,7 +34,6 @@ use crate::blocks;
 pub use client::{decrypt, encrypt};
 pub use declared::{Declared, Hiding, Protection, Under};
 pub use encrypted::{EncryptedModel, encrypt_model, encrypt_model_public};
-pub use error::RingProductError;
 pub use layout::Layout;
 pub use plan::Plan;
 pub use scales::Scales;

@@ -1,150 +1,98 @@
-use std::sync::Arc;
+use hesc_schemes::SchemeError;
+use hesc_schemes::rlwe::RingProducts;
+use hesc_schemes::wire::{Kind, Reader, Writer};
 
-use hesc_schemes::rlwe::{RingProducts, Truncation};
-use hesc_schemes::{Fingerprint, SchemeError};
+use crate::plans::{self, Declaration, MOST_WORDS, PlanError, Width, smallest};
 
 use super::declared::{Declared, half, mid, scaled};
-use super::error::RingProductError;
 use super::layout::Layout;
-use super::plan_wire::{declared_from_bytes, plan_to_bytes};
-use super::scales::{Demand, Norms, Scales, truncation};
+use super::plan_wire;
+use super::scales::{Demand, Norms, Scales};
 
-/// Words of a message's ciphertexts, at most: it is in memory at once.
-const MOST_WORDS: usize = 1 << 22;
+/// What both sides of a ring product agree upon: sizes, scales, and how noisy answers are.
+pub type Plan = plans::Plan<Declared>;
 
-/// What both sides of a ring product agree upon: sizes, scales, and how noisy answers are. Public. Cheap to clone.
-#[derive(Debug, Clone)]
-pub struct Plan(Arc<Inner>);
-
+/// What follows from ranges, bounds and a wanted error.
 #[derive(Debug)]
-struct Inner {
-    declared: Declared,
-    fingerprint: Fingerprint,
-    products: RingProducts,
+pub struct Derived {
     layout: Layout,
     demand: Demand,
     scales: Scales,
-    truncation: Option<Truncation>,
-    /// The same of the third part, where one travels.
-    third: Option<Third>,
+    /// How the third part of an answer travels, where one does.
+    third: Option<Width>,
 }
 
-/// Bits of the coefficients of the third part of an answer, and how it comes to them if it loses some.
-#[derive(Debug)]
-pub(super) struct Third {
-    pub bits: u32,
-    pub truncation: Option<Truncation>,
+impl Declaration for Declared {
+    type Derived = Derived;
+    const KIND: Kind = Kind::RingProductPlan;
+
+    /// The smallest set, and in it the fewest bits of an answer, with which scores have the wanted error, and are
+    /// beyond their range with a probability below `2^-128`.
+    fn derive(&self) -> Result<(RingProducts, Derived), PlanError> {
+        self.check()?;
+        let (features, outputs) = (self.low.len(), self.centres.len());
+        let mut nearest = f64::INFINITY;
+        let found = smallest(&RingProducts::SIZES, |ring_degree, modulus| {
+            let layout = Layout { ring_degree, features, outputs };
+            if layout.capacity() == 0 {
+                return None;
+            }
+            let demand = Demand::new(self, layout, modulus);
+            let scales =
+                demand.scales(self.error).map_err(|error| nearest = nearest.min(error)).ok()?;
+            let third = demand.third_bits(scales.bits).map(|bits| Width::new(modulus, bits));
+            Some(Derived { layout, demand, scales, third })
+        })?;
+        let remedy = if nearest.is_finite() {
+            "ask for a larger error, declare narrower ranges, or plan for fewer hidden answers"
+        } else {
+            "plan for fewer hidden answers or fewer statistical bits, or score groups of features under plans of their own"
+        };
+        found.ok_or(PlanError::NoRoom { nearest, remedy })
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        plan_wire::write(self, writer);
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self, SchemeError> {
+        plan_wire::read(reader)
+    }
+}
+
+impl plans::Derived for Derived {
+    const BYTES: usize = 8 + 8;
+
+    fn answer_bits(&self) -> u32 {
+        self.scales.bits
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        writer.u64(self.scales.feature_scale).f64(self.scales.weight_scale);
+    }
 }
 
 impl Plan {
-    /// The smallest set, and in it the fewest bits of an answer, with which scores have the wanted error, and are
-    /// beyond their range with a probability below `2^-128`. Cost: milliseconds.
-    ///
-    /// # Errors
-    /// [`RingProductError::Declared`], [`RingProductError::Places`], [`RingProductError::NoRoom`].
-    pub fn new(declared: Declared) -> Result<Self, RingProductError> {
-        declared.check()?;
-        let (features, outputs) = (declared.low.len(), declared.centres.len());
-        let mut nearest = f64::INFINITY;
-        for (ring_degree, bits) in RingProducts::SIZES {
-            let layout = Layout { ring_degree, features, outputs };
-            if layout.capacity() == 0 {
-                continue;
-            }
-            let modulus = RingProducts::modulus_of_size(ring_degree, bits)?;
-            let demand = Demand::new(&declared, layout, modulus);
-            match demand.scales(declared.error) {
-                Ok(scales) => return Self::with(declared, layout, bits, demand, scales),
-                Err(error) => nearest = nearest.min(error),
-            }
-        }
-        Err(RingProductError::NoRoom { nearest })
-    }
-
-    fn with(
-        declared: Declared,
-        layout: Layout,
-        bits: u32,
-        demand: Demand,
-        scales: Scales,
-    ) -> Result<Self, RingProductError> {
-        let products = RingProducts::of_size(layout.ring_degree, bits)?;
-        let modulus = products.modulus();
-        let third = demand.third_bits(scales.bits);
-        let third = third.map(|bits| Third { bits, truncation: truncation(modulus, bits) });
-        let truncation = truncation(modulus, scales.bits);
-        let bytes = plan_to_bytes(&declared, layout, products.modulus(), scales);
-        let fingerprint = Fingerprint::of(&bytes);
-        let inner =
-            Inner { declared, fingerprint, products, layout, demand, scales, truncation, third };
-        Ok(Self(Arc::new(inner)))
-    }
-
-    /// Wire form.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        plan_to_bytes(self.declared(), self.layout(), self.products().modulus(), self.scales())
-    }
-
-    /// Reads a plan, and makes it again: what it says of sizes and scales must be what follows from the rest.
-    ///
-    /// # Errors
-    /// [`SchemeError::Wire`]; as [`Self::new`].
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, RingProductError> {
-        let declared = declared_from_bytes(bytes)?;
-        let plan = Self::new(declared)?;
-        if plan.to_bytes() == bytes {
-            return Ok(plan);
-        }
-        let (what, problem) =
-            ("the plan of a ring product", "its scales do not follow from what it declares");
-        Err(SchemeError::Wire { what, problem }.into())
-    }
-
-    /// What it was made from.
-    pub fn declared(&self) -> &Declared {
-        &self.0.declared
-    }
-
-    /// Its hash, which queries and answers carry.
-    pub fn fingerprint(&self) -> Fingerprint {
-        self.0.fingerprint
-    }
-
-    /// The set.
-    pub fn products(&self) -> &RingProducts {
-        &self.0.products
-    }
-
     /// Where what lies.
     pub fn layout(&self) -> Layout {
-        self.0.layout
+        self.derived().layout
     }
 
     /// What numbers are multiplied with.
     pub fn scales(&self) -> Scales {
-        self.0.scales
+        self.derived().scales
     }
 
-    /// Bits of the coefficients of an answer.
-    pub fn answer_bits(&self) -> u32 {
-        self.scales().bits
-    }
-
-    /// How an answer loses bits, if it does.
-    pub(super) fn truncation(&self) -> Option<&Truncation> {
-        self.0.truncation.as_ref()
-    }
-
-    /// The third part of an answer, where one travels.
-    pub(super) fn third(&self) -> Option<&Third> {
-        self.0.third.as_ref()
+    /// How the third part of an answer travels, where one does.
+    pub(super) fn third(&self) -> Option<&Width> {
+        self.derived().third.as_ref()
     }
 
     /// The coefficients of `c_0` that a query of so many samples has: all where weights are encrypted, whose ciphertexts
     /// have no zeros.
     pub(super) fn window(&self, samples: usize) -> (usize, usize) {
         match self.declared().encrypted() {
-            Some(_) => (0, self.layout().ring_degree),
+            Some(_) => (0, self.ring_degree()),
             None => self.layout().window(samples),
         }
     }
@@ -156,29 +104,29 @@ impl Plan {
 
     /// The most that a coefficient of a score is, noise included.
     pub fn reach(&self) -> f64 {
-        self.0.demand.reach(self.0.scales)
+        self.derived().demand.reach(self.derived().scales)
     }
 
     /// The deviation of the noise that hides weights, in coefficients.
     pub(super) fn flooding(&self) -> Option<f64> {
-        self.0.demand.flooding(self.0.scales.weight_scale)
+        self.derived().demand.flooding(self.derived().scales.weight_scale)
     }
 
     /// Samples that a query takes, at most.
     pub fn most_samples(&self) -> usize {
-        (MOST_WORDS / self.layout().ring_degree).max(1) * self.layout().capacity()
+        (MOST_WORDS / self.ring_degree()).max(1) * self.layout().capacity()
     }
 
     /// The root mean square of a score's error: over noise and roundings, of weights too, hence over servers; at features
     /// at the ends of their ranges and weights at the declared bounds, where it is largest.
     pub fn error(&self) -> f64 {
-        self.0.demand.variance(self.scales(), self.0.demand.largest()).sqrt()
+        self.derived().demand.variance(self.scales(), self.derived().demand.largest()).sqrt()
     }
 
     /// What the root mean square of a score's errors over the rows of one deployment stays within with a probability of
     /// 99 %: its weights are rounded, or encrypted, once for all rows, and its key is one.
     pub fn deployment_error(&self) -> f64 {
-        self.0.demand.variance_of_one(self.scales()).sqrt()
+        self.derived().demand.variance_of_one(self.scales()).sqrt()
     }
 
     /// The law itself: the root mean square of the errors of the scores of samples that share a ciphertext, for weights that
@@ -186,15 +134,11 @@ impl Plan {
     ///
     /// # Errors
     /// As encryption refuses features and a model weights; more samples than a ciphertext takes.
-    pub fn errors_of(
-        &self,
-        weights: &[f64],
-        features: &[f64],
-    ) -> Result<Vec<f64>, RingProductError> {
+    pub fn errors_of(&self, weights: &[f64], features: &[f64]) -> Result<Vec<f64>, PlanError> {
         let Declared { low, high, .. } = self.declared();
         let (samples, most) = (features.len() / low.len(), self.layout().capacity());
         if !(1..=most).contains(&samples) {
-            return Err(RingProductError::Samples { samples, most });
+            return Err(PlanError::Samples { samples, most });
         }
         self.declared().check_features(features, samples)?;
         self.declared().check_weights(weights)?;
@@ -212,7 +156,7 @@ impl Plan {
             .map(|row| scaled(row, low, high).map(|w| w * w).sum())
             .collect();
         let (ciphertext, all) = (samples.iter().sum(), rows.iter().sum());
-        let law = |norms| self.0.demand.variance(self.scales(), norms).sqrt();
+        let law = |norms| self.derived().demand.variance(self.scales(), norms).sqrt();
         let of_sample =
             |&sample| rows.iter().map(move |&row| law(Norms { sample, ciphertext, row, all }));
         Ok(samples.iter().flat_map(of_sample).collect())

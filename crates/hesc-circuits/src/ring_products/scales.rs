@@ -1,4 +1,3 @@
-use hesc_schemes::rlwe::Truncation;
 use hesc_schemes::rlwe::flooding::{LARGEST_GAUSSIAN, flooding_factor};
 use hesc_schemes::rlwe::noise::{
     TAILS, public_key_square, rounding_deviation, secret_key_deviation, truncation_reach_square,
@@ -41,11 +40,6 @@ impl Scales {
     pub fn product(&self) -> f64 {
         self.feature_scale as f64 * self.weight_scale
     }
-}
-
-/// To so many bits, if they are fewer than the modulus has.
-pub(super) fn truncation(modulus: u64, bits: u32) -> Option<Truncation> {
-    (bits <= modulus.ilog2()).then(|| Truncation::new(modulus, bits))
 }
 
 /// What errors and ranges depend on beside the scales.

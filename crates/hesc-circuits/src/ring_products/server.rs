@@ -6,10 +6,10 @@ use rand_core::{CryptoRng, SeedableRng};
 use zeroize::Zeroizing;
 
 use super::blocks::each_block;
-use super::error::RingProductError;
 use super::plan::Plan;
 use super::weights;
 use super::wire::{self, Reply, Third};
+use crate::plans::PlanError;
 
 /// A server's weights, ready for queries. Neither printed nor compared; wiped.
 pub struct Model {
@@ -33,7 +33,7 @@ impl Model {
     /// transform.
     ///
     /// # Errors
-    /// [`RingProductError::Count`], [`RingProductError::Weights`]; [`RingProductError::Declared`] for a public key
+    /// [`PlanError::Count`], [`PlanError::Weights`]; [`PlanError::Declared`] for a public key
     /// too many or missing.
     pub fn new(
         plan: &Plan,
@@ -41,11 +41,11 @@ impl Model {
         intercepts: &[f64],
         public: Option<PublicKey>,
         rng: &mut impl CryptoRng,
-    ) -> Result<Self, RingProductError> {
+    ) -> Result<Self, PlanError> {
         let declared = plan.declared();
         if declared.encrypted().is_some() {
             let remedy = "its weights are encrypted; encrypt them and read an EncryptedModel";
-            return Err(RingProductError::Declared { name: "the plan", remedy });
+            return Err(PlanError::Declared { name: "the plan", remedy });
         }
         let polynomial = weights::polynomial(plan, weights, rng)?;
         let added = weights::added(plan, weights, intercepts)?;
@@ -61,11 +61,11 @@ impl Model {
             (None, None, _) => None,
             (None, Some(_), _) => {
                 let remedy = "the plan hides no weights; make one that does, or give none";
-                return Err(RingProductError::Declared { name: "public", remedy });
+                return Err(PlanError::Declared { name: "public", remedy });
             }
             (Some(_), ..) => {
                 let remedy = "the plan hides weights; give the public key of who asks";
-                return Err(RingProductError::Declared { name: "public", remedy });
+                return Err(PlanError::Declared { name: "public", remedy });
             }
         };
         let weights = plan.products().multiplier(&polynomial);
@@ -86,12 +86,12 @@ impl Model {
     ///
     /// # Errors
     /// [`SchemeError::Wire`] and [`SchemeError::ParameterMismatch`] for other bytes and plans; where weights are hidden
-    /// [`SchemeError::KeyMismatch`] for another key pair, and [`RingProductError::Spent`].
+    /// [`SchemeError::KeyMismatch`] for another key pair, and [`PlanError::Spent`].
     pub fn evaluate<R: CryptoRng + SeedableRng + Send>(
         &self,
         query: &[u8],
         rng: &mut R,
-    ) -> Result<Vec<u8>, RingProductError> {
+    ) -> Result<Vec<u8>, PlanError> {
         let plan = &self.plan;
         let (layout, products) = (plan.layout(), plan.products());
         let (key, samples, questions) = wire::query_from_bytes(plan, query)?;
@@ -129,11 +129,9 @@ impl Model {
             if let (Some(hidden), Some(rng)) = (&self.hiding, rng.as_mut()) {
                 products.flood(scores, hidden.deviation, rng);
             }
-            if let Some(truncation) = plan.truncation() {
-                let words = c_1.iter_mut().chain(scores);
-                words.for_each(|word| *word = truncation.truncate(*word));
-            }
-            Ok::<(), RingProductError>(())
+            plan.answers().truncate(c_1);
+            plan.answers().truncate(scores);
+            Ok::<(), PlanError>(())
         })?;
         let replies: Vec<Reply> = done.into_iter().map(|block| block.3).collect();
         Ok(wire::answer_to_bytes(plan, key, samples, &replies))
@@ -146,14 +144,14 @@ impl Hidden {
     }
 
     /// Counts before anything is computed.
-    fn spend(&self, asked: u64) -> Result<(), RingProductError> {
+    fn spend(&self, asked: u64) -> Result<(), PlanError> {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         match left.checked_sub(asked) {
             Some(rest) => {
                 *left = rest;
                 Ok(())
             }
-            None => Err(RingProductError::Spent { asked, left: *left }),
+            None => Err(PlanError::Spent { asked, left: *left }),
         }
     }
 }

@@ -6,6 +6,8 @@ use proptest::prelude::*;
 use rand_core::{Rng, SeedableRng};
 
 use super::wire::{answer_from_bytes, query_from_bytes};
+use crate::plans::PlanError;
+
 use super::*;
 
 pub(super) fn generator(seed: u64) -> AesCtrRng {
@@ -23,7 +25,7 @@ pub(super) fn untruncated(declared: impl Fn(f64) -> Declared) -> Plan {
         *(if fits { &mut within } else { &mut out }) = error;
     }
     let plan = plan(within);
-    assert!(plan.truncation().is_none());
+    assert!(plan.answers().truncation.is_none());
     plan
 }
 
@@ -138,7 +140,7 @@ proptest! {
         let declared = |error| if hidden { case.hidden(error, 10_000) } else { case.declared(error) };
         // Where an error is out of reach, the nearest that is stated is not.
         let (plan, error) = match Plan::new(declared(error)) {
-            Err(RingProductError::NoRoom { nearest }) => {
+            Err(PlanError::NoRoom { nearest, .. }) => {
                 prop_assert!(nearest > error);
                 (Plan::new(declared(nearest * 1.0001)).unwrap(), nearest * 1.0001)
             }
@@ -319,7 +321,7 @@ fn attack(plan: &Plan, query: &[u8], answer: &[u8]) -> Vec<i64> {
     let seed = questions[0].seed;
     sampling::fill_uniform_limb(&mut a, q, &mut AesCtrRng::from_seed(seed));
     let mut c_1 = replies[0].c_1.clone();
-    if let Some(truncation) = plan.truncation() {
+    if let Some(truncation) = &plan.answers().truncation {
         c_1.iter_mut().for_each(|word| *word = truncation.lift(*word));
     }
     prime.forward(&mut c_1);
@@ -394,22 +396,22 @@ fn models_that_are_hidden_count_their_answers_and_serve_one_key() {
     let query = encrypt(&plan, &secret, &x, rng).unwrap();
     let foreign = encrypt(&plan, &other, &x, rng).unwrap();
     let refused = model.evaluate(&foreign, rng).unwrap_err();
-    assert!(matches!(refused, RingProductError::Scheme(SchemeError::KeyMismatch { .. })));
+    assert!(matches!(refused, PlanError::Scheme(SchemeError::KeyMismatch { .. })));
     assert_eq!(model.answers_left(), Some(5));
     let answer = model.evaluate(&query, rng).unwrap();
     assert_ne!(model.evaluate(&query, rng).unwrap(), answer);
     assert_eq!(model.answers_left(), Some(1));
-    let spent = RingProductError::Spent { asked: 2, left: 1 };
+    let spent = PlanError::Spent { asked: 2, left: 1 };
     assert_eq!(model.evaluate(&query, rng).unwrap_err(), spent);
     // A further plan for the same weights is what the count is there to keep anybody from.
     let text = spent.to_string();
     assert!(text.contains("fewer samples") && !text.contains("make a plan"), "{text}");
     let refused = decrypt(&plan, &other, &answer).unwrap_err();
-    assert!(matches!(refused, RingProductError::Scheme(SchemeError::KeyMismatch { .. })));
+    assert!(matches!(refused, PlanError::Scheme(SchemeError::KeyMismatch { .. })));
     let bare = Plan::new(case.declared(0.1)).unwrap();
     for (plan, key) in [(&plan, None), (&bare, Some(public))] {
         let refused = Model::new(plan, &case.weights, &case.intercepts, key, rng).err().unwrap();
-        assert!(matches!(refused, RingProductError::Declared { name: "public", .. }));
+        assert!(matches!(refused, PlanError::Declared { name: "public", .. }));
     }
 }
 
@@ -447,7 +449,7 @@ fn what_was_not_declared_is_refused() {
         let mut x = inside.clone();
         x[at] = value;
         let refused = encrypt(&plan, &secret, &x, rng).unwrap_err();
-        assert_eq!(refused, RingProductError::Feature { sample: 1, feature: 1 });
+        assert_eq!(refused, PlanError::Feature { sample: 1, feature: 1 });
         assert!(!refused.to_string().contains(&value.to_string()));
     }
     for count in [0, 2, 5] {
@@ -456,7 +458,7 @@ fn what_was_not_declared_is_refused() {
     let most = plan.most_samples();
     let many = inside[..3].repeat(most + 1);
     let refused = encrypt(&plan, &secret, &many, rng).unwrap_err();
-    assert_eq!(refused, RingProductError::Samples { samples: most + 1, most });
+    assert_eq!(refused, PlanError::Samples { samples: most + 1, most });
     let model = |w: &[f64], b: &[f64]| {
         Model::new(&plan, w, b, None, &mut generator(1)).err().unwrap().to_string()
     };
@@ -465,7 +467,7 @@ fn what_was_not_declared_is_refused() {
     assert!(model(&large, &case.intercepts).contains("beyond what the plan declares"));
     large[2] = f64::NAN;
     assert!(model(&large, &case.intercepts).contains("no numbers"));
-    assert!(model(&case.weights[1..], &case.intercepts).contains("5 are not 6"));
+    assert!(model(&case.weights[1..], &case.intercepts).contains("5 numbers are not 6"));
     assert!(model(&case.weights, &case.intercepts[1..]).contains("intercepts"));
     for beyond in [100.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
         assert!(model(&case.weights, &[0.0, beyond]).contains("what the model adds"));
@@ -479,7 +481,7 @@ fn what_was_not_declared_is_refused() {
         weights[3 * output] = 2.02 * wide.declared().weights_l1 / (case.high[0] - case.low[0]);
         let refused = Model::new(&wide, &weights, &case.intercepts, None, rng).err().unwrap();
         let what = "the sizes of an output's weights are";
-        assert_eq!(refused, RingProductError::Weights { what });
+        assert_eq!(refused, PlanError::Weights { what });
     }
     let nearly: Vec<f64> = case.intercepts.iter().map(|b| b + 2e-5).collect();
     assert!(model(&case.weights, &nearly).contains("what the model adds"));

@@ -4,9 +4,9 @@ use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use super::declared::{UP, middle, scaled};
-use super::error::RingProductError;
 use super::plan::Plan;
 use super::scales::dithered;
+use crate::plans::PlanError;
 
 /// A model's centre is its plan's if it is off by no more than this share of the wanted error, and its own rounding.
 const SAME: f64 = 1e-3;
@@ -16,7 +16,7 @@ pub(super) fn polynomial(
     plan: &Plan,
     weights: &[f64],
     rng: &mut impl CryptoRng,
-) -> Result<Zeroizing<Vec<i64>>, RingProductError> {
+) -> Result<Zeroizing<Vec<i64>>, PlanError> {
     let (layout, declared) = (plan.layout(), plan.declared());
     declared.check_weights(weights)?;
     let (low, high) = (&declared.low, &declared.high);
@@ -36,11 +36,11 @@ pub(super) fn added(
     plan: &Plan,
     weights: &[f64],
     intercepts: &[f64],
-) -> Result<Zeroizing<Vec<i64>>, RingProductError> {
+) -> Result<Zeroizing<Vec<i64>>, PlanError> {
     let (layout, declared) = (plan.layout(), plan.declared());
     let (expected, found) = (layout.outputs, intercepts.len());
     if expected != found {
-        return Err(RingProductError::Count { what: "intercepts", expected, found });
+        return Err(PlanError::Count { what: "intercepts".into(), expected, found });
     }
     let mut added = Zeroizing::new(Vec::with_capacity(layout.outputs));
     let rows = weights.chunks_exact(layout.features).zip(intercepts);
@@ -51,7 +51,7 @@ pub(super) fn added(
         let (size, rounding) = (beyond.abs(), centre.abs() * f64::EPSILON);
         if !(size <= declared.offset * UP || own && size <= SAME * declared.error + rounding) {
             let what = "what the model adds beyond the centres is";
-            return Err(RingProductError::Weights { what });
+            return Err(PlanError::Weights { what });
         }
         let beyond = if own { 0.0 } else { beyond.clamp(-declared.offset, declared.offset) };
         added.push((beyond * plan.scales().product()).round_ties_even() as i64);

@@ -1,21 +1,19 @@
 //! The wire forms of encrypted models, queries and answers. Every size follows from the plan and the number of samples.
 
-use hesc_schemes::wire::{Kind, Reader, Writer};
-use hesc_schemes::{KeyId, SchemeError, Tag};
+use hesc_schemes::wire::{Kind, Reader};
+use hesc_schemes::{KeyId, SchemeError};
+
+use crate::plans::{FRAME, SEED, Second, Seed};
 
 use super::declared::Under;
 use super::plan::Plan;
 
 /// Bytes of a number of samples.
 const COUNT: usize = 4;
-/// Bytes of a frame, the names of plan and key, and the number of samples.
-const FRAME: usize = 30 + 32 + COUNT;
-/// Bytes of a seed.
-const SEED: usize = 32;
 
 /// A ciphertext on its way to the server: the seed of `c_1`, and the window of `c_0`.
 pub(super) struct Question {
-    pub seed: [u8; SEED],
+    pub seed: Seed,
     pub window: Vec<u64>,
 }
 
@@ -31,76 +29,49 @@ pub(super) enum Third {
     /// Weights were in the clear.
     None,
     /// It is the product of the polynomials of two seeds, the query's and the weights'.
-    Seeds([[u8; SEED]; 2]),
+    Seeds([Seed; 2]),
     /// Its coefficients, with bits of their own.
-    Words(Vec<u64>),
-}
-
-/// The second part of a ciphertext of weights.
-pub(super) enum Part {
-    Seed([u8; SEED]),
     Words(Vec<u64>),
 }
 
 /// The ciphertexts of a model, each `c_0` and `c_1`, coefficients: weights, and what is added to scores, of which `c_0`
 /// has the places of the scores alone.
 pub(super) struct EncryptedWords {
-    pub weights: (Vec<u64>, Part),
-    pub added: Option<(Vec<u64>, Part)>,
+    pub weights: (Vec<u64>, Second),
+    pub added: Option<(Vec<u64>, Second)>,
 }
 
-fn residue_bits(plan: &Plan) -> u32 {
-    plan.products().modulus().ilog2() + 1
-}
-
-/// So many residues of the plan's prime.
-fn residues(reader: &mut Reader<'_>, plan: &Plan, count: usize) -> Result<Vec<u64>, SchemeError> {
-    let words = reader.packed::<u64>(count, residue_bits(plan))?;
-    if words.iter().any(|&x| x >= plan.products().modulus()) {
-        return Err(reader.error("a residue is not below its modulus"));
-    }
-    Ok(words)
-}
-
-fn header(writer: &mut Writer, plan: &Plan, key: KeyId, samples: usize) {
-    writer.tag(Tag { params: plan.fingerprint(), key }).u32(samples as u32);
-}
-
-fn read_header(reader: &mut Reader<'_>, plan: &Plan) -> Result<(KeyId, usize), SchemeError> {
-    let tag = reader.tag(plan.fingerprint())?;
+/// Begins to read a message of samples, and says how many.
+fn open<'a>(
+    plan: &Plan,
+    bytes: &'a [u8],
+    kind: Kind,
+) -> Result<(Reader<'a>, KeyId, usize), SchemeError> {
+    let (mut reader, key) = plan.open(bytes, kind)?;
     let samples = reader.u32()? as usize;
     if !(1..=plan.most_samples()).contains(&samples) {
         return Err(reader.error("it has no samples, or more than a message takes"));
     }
-    Ok((tag.key, samples))
-}
-
-/// Bytes of a frame with names and count, around values of some bits.
-fn framed(bits: u32, blocks: impl Iterator<Item = (usize, usize)>) -> usize {
-    let packed = |(bytes, values): (usize, usize)| bytes + (values * bits as usize).div_ceil(8);
-    FRAME + blocks.map(packed).sum::<usize>()
+    Ok((reader, key, samples))
 }
 
 /// Bytes of a query of so many samples.
 pub fn query_bytes(plan: &Plan, samples: usize) -> usize {
-    let blocks = plan.layout().blocks(samples).map(|count| (SEED, plan.window(count).1));
-    framed(residue_bits(plan), blocks)
+    let bytes = |count| SEED + plan.residues().bytes(plan.window(count).1);
+    FRAME + COUNT + plan.layout().blocks(samples).map(bytes).sum::<usize>()
 }
 
 /// Bytes of an answer to one.
 pub fn answer_bytes(plan: &Plan, samples: usize) -> usize {
-    let layout = plan.layout();
-    let eighth = layout.ring_degree / 8;
+    let (layout, answers) = (plan.layout(), plan.answers());
     let third = match (plan.declared().encrypted(), plan.third()) {
         (None, _) => 0,
         (Some(_), None) => 2 * SEED,
-        (Some(_), Some(third)) => eighth * third.bits as usize,
+        (Some(_), Some(third)) => third.bytes(layout.ring_degree),
     };
-    // All parts end with a whole byte; those of c_1 and c_2 have no bits left over.
-    let blocks = layout
-        .blocks(samples)
-        .map(|count| (third + eighth * plan.answer_bits() as usize, count * layout.outputs));
-    framed(plan.answer_bits(), blocks)
+    let whole = third + answers.bytes(layout.ring_degree);
+    let bytes = |count| whole + answers.bytes(count * layout.outputs);
+    FRAME + COUNT + layout.blocks(samples).map(bytes).sum::<usize>()
 }
 
 /// Coefficients of an encrypted model: of `c_0` of weights and of what is added, where there is that.
@@ -113,25 +84,18 @@ fn model_coefficients(plan: &Plan) -> (usize, Option<usize>) {
 /// Bytes of a model under encryption.
 pub fn model_bytes(plan: &Plan) -> usize {
     let (weights, added) = model_coefficients(plan);
-    let bytes = |values: usize| (values * residue_bits(plan) as usize).div_ceil(8);
     let second = match plan.declared().encrypted() {
-        Some(Under::Public) => bytes(weights),
+        Some(Under::Public) => plan.residues().bytes(weights),
         _ => SEED,
     };
     let parts = std::iter::once(weights).chain(added);
-    FRAME - COUNT + parts.map(|values| bytes(values) + second).sum::<usize>()
+    FRAME + parts.map(|values| plan.residues().bytes(values) + second).sum::<usize>()
 }
 
 pub(super) fn model_to_bytes(plan: &Plan, key: KeyId, words: &EncryptedWords) -> Vec<u8> {
-    let bits = residue_bits(plan);
-    let mut writer = Writer::with_capacity(Kind::RingProductModel, model_bytes(plan));
-    writer.tag(Tag { params: plan.fingerprint(), key });
+    let mut writer = plan.message(Kind::RingProductModel, model_bytes(plan), key);
     for (c_0, c_1) in std::iter::once(&words.weights).chain(&words.added) {
-        match c_1 {
-            Part::Seed(seed) => writer.bytes(seed),
-            Part::Words(words) => writer.packed(words, bits),
-        };
-        writer.packed(c_0, bits);
+        plan.residues().write_both(&mut writer, c_0, c_1);
     }
     writer.finish()
 }
@@ -140,15 +104,14 @@ pub(super) fn model_from_bytes(
     plan: &Plan,
     bytes: &[u8],
 ) -> Result<(KeyId, EncryptedWords), SchemeError> {
-    let mut reader = Reader::open(bytes, Kind::RingProductModel)?;
-    let key = reader.tag(plan.fingerprint())?.key;
+    let (mut reader, key) = plan.open(bytes, Kind::RingProductModel)?;
     let (weights, added) = model_coefficients(plan);
     let mut part = |values| {
         let c_1 = match plan.declared().encrypted() {
-            Some(Under::Public) => Part::Words(residues(&mut reader, plan, weights)?),
-            _ => Part::Seed(reader.array()?),
+            Some(Under::Public) => Second::Words(plan.residues().read(&mut reader, weights)?),
+            _ => Second::Seed(reader.array()?),
         };
-        Ok::<_, SchemeError>((residues(&mut reader, plan, values)?, c_1))
+        Ok::<_, SchemeError>((plan.residues().read(&mut reader, values)?, c_1))
     };
     let words = EncryptedWords { weights: part(weights)?, added: added.map(part).transpose()? };
     reader.finish()?;
@@ -161,11 +124,11 @@ pub(super) fn query_to_bytes(
     samples: usize,
     questions: &[Question],
 ) -> Vec<u8> {
-    let bits = residue_bits(plan);
-    let mut writer = Writer::with_capacity(Kind::RingProductQuery, query_bytes(plan, samples));
-    header(&mut writer, plan, key, samples);
+    let mut writer = plan.message(Kind::RingProductQuery, query_bytes(plan, samples), key);
+    writer.u32(samples as u32);
     for question in questions {
-        writer.bytes(&question.seed).packed(&question.window, bits);
+        writer.bytes(&question.seed);
+        plan.residues().write(&mut writer, &question.window);
     }
     writer.finish()
 }
@@ -174,13 +137,12 @@ pub(super) fn query_from_bytes(
     plan: &Plan,
     bytes: &[u8],
 ) -> Result<(KeyId, usize, Vec<Question>), SchemeError> {
-    let mut reader = Reader::open(bytes, Kind::RingProductQuery)?;
-    let (key, samples) = read_header(&mut reader, plan)?;
+    let (mut reader, key, samples) = open(plan, bytes, Kind::RingProductQuery)?;
     let layout = plan.layout();
     let mut questions = Vec::new();
     for count in layout.blocks(samples) {
         let seed = reader.array()?;
-        let window = residues(&mut reader, plan, plan.window(count).1)?;
+        let window = plan.residues().read(&mut reader, plan.window(count).1)?;
         questions.push(Question { seed, window });
     }
     reader.finish()?;
@@ -193,16 +155,16 @@ pub(super) fn answer_to_bytes(
     samples: usize,
     replies: &[Reply],
 ) -> Vec<u8> {
-    let bits = plan.answer_bits();
-    let mut writer = Writer::with_capacity(Kind::RingProductAnswer, answer_bytes(plan, samples));
-    header(&mut writer, plan, key, samples);
+    let mut writer = plan.message(Kind::RingProductAnswer, answer_bytes(plan, samples), key);
+    writer.u32(samples as u32);
     for reply in replies {
         match (&reply.third, plan.third()) {
             (Third::Seeds(seeds), _) => _ = writer.bytes(seeds.as_flattened()),
-            (Third::Words(words), Some(third)) => _ = writer.packed(words, third.bits),
+            (Third::Words(words), Some(third)) => third.write(&mut writer, words),
             (Third::None | Third::Words(_), _) => {}
         }
-        writer.packed(&reply.c_1, bits).packed(&reply.scores, bits);
+        plan.answers().write(&mut writer, &reply.c_1);
+        plan.answers().write(&mut writer, &reply.scores);
     }
     writer.finish()
 }
@@ -211,28 +173,17 @@ pub(super) fn answer_from_bytes(
     plan: &Plan,
     bytes: &[u8],
 ) -> Result<(KeyId, usize, Vec<Reply>), SchemeError> {
-    let mut reader = Reader::open(bytes, Kind::RingProductAnswer)?;
-    let (key, samples) = read_header(&mut reader, plan)?;
-    let (layout, bits, modulus) = (plan.layout(), plan.answer_bits(), plan.products().modulus());
+    let (mut reader, key, samples) = open(plan, bytes, Kind::RingProductAnswer)?;
+    let (layout, answers) = (plan.layout(), plan.answers());
     let mut replies = Vec::new();
     for count in layout.blocks(samples) {
         let third = match (plan.declared().encrypted(), plan.third()) {
             (None, _) => Third::None,
             (Some(_), None) => Third::Seeds([reader.array()?, reader.array()?]),
-            (Some(_), Some(third)) => {
-                let words = reader.packed::<u64>(layout.ring_degree, third.bits)?;
-                if third.truncation.is_none() && words.iter().any(|&x| x >= modulus) {
-                    return Err(reader.error("a residue is not below its modulus"));
-                }
-                Third::Words(words)
-            }
+            (Some(_), Some(third)) => Third::Words(third.read(&mut reader, layout.ring_degree)?),
         };
-        let c_1 = reader.packed::<u64>(layout.ring_degree, bits)?;
-        let scores = reader.packed::<u64>(count * layout.outputs, bits)?;
-        // Below 2^bits they are all; where no bits were lost there are more than residues.
-        if plan.truncation().is_none() && c_1.iter().chain(&scores).any(|&x| x >= modulus) {
-            return Err(reader.error("a residue is not below its modulus"));
-        }
+        let c_1 = answers.read(&mut reader, layout.ring_degree)?;
+        let scores = answers.read(&mut reader, count * layout.outputs)?;
         replies.push(Reply { c_1, scores, third });
     }
     reader.finish()?;

@@ -23,3 +23,4 @@ pub use answer::{Answer, Fusion};
 pub use array::{MAX_WEIGHT, Plaintext, SeededStreams, Streams};
 pub use layout::Layout;
 pub use readout::{Counts, Readout};
+pub use wire::Envelope;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use hesc_schemes::streams::Blocks;
+use hesc_schemes::streams::{Blocks, Form, Wire};
 use hesc_schemes::wire::{Kind, Reader, Writer};
 use hesc_schemes::{Scheme, SchemeError};
 use hesc_stochastic::{BitStreams, Origin, Representation, UNKNOWN_ROW};
@@ -126,7 +126,38 @@ fn check_place(
     }
 }
 
+/// What an object takes on the wire beside its batches, and the blocks of each of these: the same whatever they are
+/// encrypted with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Envelope {
+    frame: usize,
+    blocks: Vec<usize>,
+}
+
+impl Envelope {
+    fn of(whole: &[u8], batches: impl Iterator<Item = (usize, usize)>) -> Self {
+        let (blocks, lengths): (Vec<usize>, Vec<usize>) = batches.unzip();
+        Self { frame: whole.len() - lengths.iter().sum::<usize>(), blocks }
+    }
+
+    /// Bytes with batches as long as `length` says of their blocks; none where it says nothing.
+    pub fn length(&self, length: impl Fn(usize) -> Option<usize>) -> Option<usize> {
+        self.blocks.iter().try_fold(self.frame, |sum, blocks| Some(sum + length(*blocks)?))
+    }
+}
+
+/// The blocks of a batch, and its bytes.
+fn measured<S: Wire<B>, B: Blocks>(scheme: &S, batch: &B) -> (usize, usize) {
+    (batch.blocks(), scheme.write(batch).len())
+}
+
 impl<S: Scheme> Streams<S> {
+    /// What the wire form takes beside its batches.
+    pub fn envelope(&self) -> Envelope {
+        let parts = self.parts.iter().map(|part| measured(&self.scheme, &**part));
+        Envelope::of(&self.to_bytes(), parts)
+    }
+
     /// Wire form.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer::new(Kind::Streams);
@@ -220,6 +251,12 @@ impl<S: Scheme> Streams<S> {
 }
 
 impl<S: Scheme> SeededStreams<S> {
+    /// What the wire form takes beside its batch.
+    pub fn envelope(&self) -> Envelope {
+        let batch = measured(&self.scheme, &self.blocks);
+        Envelope::of(&self.to_bytes(), std::iter::once(batch))
+    }
+
     /// Wire form: half the size of [`Streams::to_bytes`].
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer::new(Kind::SeededStreams);
@@ -260,6 +297,23 @@ impl<S: Scheme> SeededStreams<S> {
 }
 
 impl<S: Scheme> Answer<S> {
+    /// What the wire form takes beside its batches.
+    pub fn envelope(&self) -> Envelope {
+        let batches = match &self.body {
+            Body::Compact(blocks) => vec![measured(&self.scheme, blocks)],
+            Body::Full(parts) => parts.iter().map(|part| measured(&self.scheme, &**part)).collect(),
+        };
+        Envelope::of(&self.to_bytes(), batches.into_iter())
+    }
+
+    /// The form of its blocks, and how often the noise of one that was fused has that of those it was fused of.
+    pub fn form(&self) -> (Form, u64) {
+        let form = if matches!(self.body, Body::Compact(_)) { Form::Compact } else { Form::Full };
+        let merged = self.plan.terms.iter().map(|term| u64::from(term.merged)).max();
+        let one = merged.unwrap_or(1);
+        (form, self.plan.bases.iter().fold(one, |sum, base| sum * base + one))
+    }
+
     /// Wire form.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer::new(Kind::Answer);

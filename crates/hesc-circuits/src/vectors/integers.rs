@@ -1,8 +1,8 @@
 use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{Basis, Ciphertext, Rlwe, SeededCiphertext};
-use hesc_schemes::wire::{Kind, Reader, Writer};
+use hesc_schemes::wire::{Kind, Reader, Writer, framed, nested};
 
-use super::{SEEDED, expanded};
+use super::{SEEDED, ciphertext_length, expanded};
 
 /// Bits of an integer, at most.
 const WIDEST: usize = 256;
@@ -106,14 +106,33 @@ impl Integers {
 
     fn frame(self, layout: Layout, seeded: bool, ciphertexts: &[Vec<u8>]) -> Vec<u8> {
         let flags = self.flags() | layout.flags() | if seeded { SEEDED } else { 0 };
-        let size = ciphertexts.iter().map(|bytes| bytes.len() + 8).sum::<usize>() + 16;
-        let mut writer = Writer::with_capacity(Kind::Integers, size);
+        let lengths = ciphertexts.iter().map(Vec::len);
+        let mut writer = Writer::of_length(Kind::Integers, length(lengths));
         writer.u32(self.count as u32).u32(self.width as u32).u8(flags);
         for bytes in ciphertexts {
             writer.nested(bytes);
         }
         writer.finish()
     }
+}
+
+/// Bytes of the frame of ciphertexts of these lengths.
+fn length(ciphertexts: impl Iterator<Item = usize>) -> usize {
+    framed(4 + 4 + 1 + ciphertexts.map(nested).sum::<usize>())
+}
+
+/// Bytes of integers in a layout at a level, fresh under the secret key or ciphertexts of two parts.
+///
+/// # Errors
+/// As [`Integers::ciphertexts`].
+pub fn integers_length(
+    scheme: &Rlwe,
+    (integers, layout): (Integers, Layout),
+    level: usize,
+    seeded: bool,
+) -> Result<usize, SchemeError> {
+    let count = integers.ciphertexts(scheme, layout)?;
+    Ok(length(std::iter::repeat_n(ciphertext_length(scheme, level, seeded), count)))
 }
 
 /// Wire form of integers: their ciphertexts, block after block.

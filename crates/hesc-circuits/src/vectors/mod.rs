@@ -17,16 +17,24 @@ use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{Ciphertext, Rlwe};
 
 pub use integers::{
-    Integers, Layout, integers_from_bytes, integers_to_bytes, seeded_integers_to_bytes,
+    Integers, Layout, integers_from_bytes, integers_length, integers_to_bytes,
+    seeded_integers_to_bytes,
 };
 pub use linear::{Matrix, dot_rotations, inner_product, matrix_rotations};
 pub use numbers::Numbers;
 pub use polynomial::polynomial;
 pub use slots::{Content, seeded_slots_to_bytes, slots_from_bytes, slots_to_bytes};
-pub use vector::{Label, seeded_vector_to_bytes, vector_from_bytes, vector_to_bytes};
+pub use vector::{
+    Label, seeded_vector_to_bytes, vector_from_bytes, vector_length, vector_to_bytes,
+};
 
 /// The flag of a frame whose ciphertext is seeded.
 const SEEDED: u8 = 4;
+
+/// Bytes of a ciphertext of two parts at a level, or of a seeded one.
+fn ciphertext_length(scheme: &Rlwe, level: usize, seeded: bool) -> usize {
+    if seeded { scheme.seeded_length(level) } else { scheme.ciphertext_length(level, 2) }
+}
 
 /// The ciphertext in a frame with these flags, in full form.
 fn expanded(scheme: &Rlwe, flags: u8, nested: &[u8]) -> Result<Ciphertext, SchemeError> {

@@ -1,8 +1,8 @@
 use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{Ciphertext, Rlwe, SeededCiphertext};
-use hesc_schemes::wire::{Kind, Reader, Writer};
+use hesc_schemes::wire::{Kind, Reader, Writer, framed, nested};
 
-use super::{SEEDED, expanded};
+use super::{SEEDED, ciphertext_length, expanded};
 
 const ZEROS_BEHIND: u8 = 1;
 const COMPLEX: u8 = 2;
@@ -27,11 +27,21 @@ impl Label {
         let flags = flag(self.zeros_behind, ZEROS_BEHIND)
             | flag(self.complex, COMPLEX)
             | flag(seeded, SEEDED);
-        let mut writer = Writer::with_capacity(Kind::Vector, ciphertext.len() + 24);
+        let mut writer = Writer::of_length(Kind::Vector, length(ciphertext.len()));
         // No integer is within zero but zero: it stands for none.
         writer.u32(self.length as u32).u8(flags).u64(self.bound.unwrap_or(0)).nested(ciphertext);
         writer.finish()
     }
+}
+
+/// Bytes of the frame of a ciphertext of so many.
+fn length(ciphertext: usize) -> usize {
+    framed(4 + 1 + 8 + nested(ciphertext))
+}
+
+/// Bytes of a vector at a level, fresh under the secret key or a ciphertext of two parts.
+pub fn vector_length(scheme: &Rlwe, level: usize, seeded: bool) -> usize {
+    length(ciphertext_length(scheme, level, seeded))
 }
 
 /// Wire form of a vector: a ciphertext and its label.

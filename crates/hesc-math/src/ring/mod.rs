@@ -15,6 +15,7 @@ mod norms;
 mod poly;
 mod prime;
 mod reduction;
+mod roots;
 mod transform;
 
 use std::sync::Arc;
@@ -26,6 +27,8 @@ pub use index::{MAX_RING_DEGREE, MIN_RING_DEGREE, RingIndex};
 pub use poly::{Coeff, Domain, Eval, Poly};
 pub use prime::Prime;
 pub(crate) use reduction::Reduction;
+pub use roots::{Roots, pairs};
+pub use rustfft::num_complex::Complex64;
 pub(crate) use transform::Transform;
 
 use crate::{MathError, Modulus, Word};

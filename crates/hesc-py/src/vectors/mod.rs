@@ -10,8 +10,8 @@ mod traces;
 
 use hesc_circuits::vectors::{Content, Integers, Layout};
 use hesc_math::{AesCtrRng, RingIndex};
-use hesc_schemes::SchemeError;
-use hesc_schemes::rlwe::{Basis, PlaintextSpace, PrimeSet, Rlwe, SchemeKind, Spec};
+use hesc_schemes::rlwe::{Basis, Encryption, PlaintextSpace, PrimeSet, Rlwe, SchemeKind, Spec};
+use hesc_schemes::{SchemeError, public_keys};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -146,6 +146,14 @@ impl VectorParams {
     /// The specification.
     pub fn spec(&self) -> &Spec {
         self.0.spec()
+    }
+
+    fn check_level(&self, level: usize) -> PyResult<()> {
+        let levels = self.0.levels();
+        if (1..=levels).contains(&level) {
+            return Ok(());
+        }
+        Err(ParameterError::new_err(format!("levels are from 1 to {levels}; got {level}")))
     }
 }
 
@@ -347,5 +355,49 @@ impl VectorParams {
     #[getter]
     fn fingerprint(&self) -> String {
         self.0.fingerprint().to_string()
+    }
+
+    /// Bytes of a vector at a level, 1 to the number of levels; seeded ones are fresh under the secret key.
+    fn vector_length(&self, level: usize, seeded: bool) -> PyResult<usize> {
+        self.check_level(level)?;
+        Ok(circuits::vector_length(&self.0, level, seeded))
+    }
+
+    /// The same of integers; see `integers_to_bytes`.
+    fn integers_length(
+        &self,
+        of: Described,
+        layout: &str,
+        level: usize,
+        seeded: bool,
+    ) -> PyResult<usize> {
+        self.check_level(level)?;
+        let integers = (described(of), layout_from(layout)?);
+        circuits::integers_length(&self.0, integers, level, seeded).map_err(scheme_to_py)
+    }
+
+    /// Bytes of public keys with the key for products or without, and with keys of so many automorphisms, if any.
+    fn keys_length(&self, products: bool, automorphisms: usize) -> usize {
+        let scheme = &self.0;
+        let mut keys = vec![scheme.public_key_length()];
+        keys.extend(products.then(|| scheme.relin_key_length()));
+        keys.extend((automorphisms > 0).then(|| scheme.galois_keys_length(automorphisms)));
+        public_keys::length(&keys)
+    }
+
+    /// What encryptions under the secret key, or under the public one, say of themselves: over zeros, and without a key.
+    fn blank(&self, py: Python<'_>, seeded: bool) -> Ciphertext {
+        let under = if seeded { Encryption::SecretKey } else { Encryption::PublicKey };
+        Ciphertext(self.0.clone(), py.compute(|| self.0.blank(under)))
+    }
+
+    /// Keys that blank ciphertexts are tried with: for products, and for rotations by these steps.
+    fn blank_keys(&self, py: Python<'_>, steps: Vec<i64>) -> PyResult<(RelinKey, GaloisKeys)> {
+        detached(py, || {
+            let elements = steps.iter().map(|&step| self.0.rotation_element(step));
+            let elements = elements.collect::<Result<Vec<_>, _>>()?;
+            let relin = RelinKey(self.0.clone(), self.0.blank_relin_key()?);
+            Ok((relin, GaloisKeys(self.0.clone(), self.0.blank_galois_keys(&elements)?)))
+        })
     }
 }

@@ -1,8 +1,8 @@
 use std::any::Any;
 
 use hesc_math::residues::kernels;
+pub use hesc_math::ring::Complex64;
 use hesc_math::ring::wipe;
-pub use rustfft::num_complex::Complex64;
 use zeroize::Zeroizing;
 
 use super::Ckks;
@@ -12,7 +12,7 @@ use crate::rlwe::chain::Chain;
 use crate::rlwe::ciphertext::Bound;
 use crate::rlwe::differences::{Encoding, Message, NoiseModel};
 use crate::rlwe::{Ciphertext, Plaintext, Rlwe, parallel};
-use crate::roots::pairs;
+use hesc_math::ring::pairs;
 
 /// Bits of an encoded coefficient: what a double holds, less one for the sign.
 const COEFFICIENT_BITS: i32 = 50;

@@ -1,6 +1,6 @@
 //! CKKS results for others' eyes. A decryption's error is a linear function of the secret key, and
 //! whoever sees enough of them solves for it (Li and Micciancio 2021). What leaves the key owner is
-//! drowned in Gaussian noise, as Li, Micciancio, Schultz and Sorrell 2022 ("Securing Approximate
+//! hidden by Gaussian noise (noise flooding), as Li, Micciancio, Schultz and Sorrell 2022 ("Securing Approximate
 //! Homomorphic Encryption Using Differential Privacy") ask for: with a deviation of
 //! `sqrt(12 tau) 2^(s/2)` error bounds, `tau` numbers shown in all tell the errors from none with a
 //! divergence of `2^-s / 24`, so that the scheme keeps `s` bits of statistical security, beside those
@@ -148,7 +148,7 @@ impl Rlwe {
             return Ok(deviation);
         }
         Err(SchemeError::NotShared {
-            problem: "the noise that hides the error would drown the numbers: plan for fewer answers, \
+            problem: "the noise that hides the error would exceed the numbers: plan for fewer answers, \
                       take primes and a scale with more bits, or fewer operations",
         })
     }

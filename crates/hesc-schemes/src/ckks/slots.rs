@@ -1,8 +1,8 @@
 //! Where the slots of CKKS are.
 
-use rustfft::num_complex::Complex64;
+use hesc_math::ring::Complex64;
 
-use crate::roots::Roots;
+use hesc_math::ring::Roots;
 
 /// Complex numbers in the slots of CKKS: slot `j` of `N / 2` is the value at `zeta^(3^j)`,
 /// `zeta = exp(i pi / N)`: SEAL's order.

@@ -1,4 +1,4 @@
-//! Gaussian noise that drowns what an error would tell: Li, Micciancio, Schultz and Sorrell 2022 ("Securing
+//! Noise flooding: Gaussian noise that hides what an error would tell. Li, Micciancio, Schultz and Sorrell 2022 ("Securing
 //! Approximate Homomorphic Encryption Using Differential Privacy"). With a deviation of `sqrt(12 tau) 2^(s/2)`
 //! bounds, `tau` numbers that are shown in all tell the errors from none with a divergence of `2^-s / 24`.
 

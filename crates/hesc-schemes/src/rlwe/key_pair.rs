@@ -8,9 +8,9 @@ use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::noise::{MOST_PARTS, POWER_MARGIN};
-use super::residues::{read_residues, write_residues};
+use super::residues::{read_residues, residues_length, write_residues};
 use super::values::Values;
-use crate::wire::{Kind, Reader, Writer};
+use crate::wire::{Kind, Reader, TAG, Writer, framed};
 use crate::{Fingerprint, KeyId, SchemeError, Tag};
 
 /// A uniform ternary polynomial as evaluations modulo all primes of a set, limb after limb. No `Debug`, no
@@ -83,8 +83,14 @@ impl<W: Word> PublicKey<W> {
         self.tag.key
     }
 
+    /// Bytes of the wire form.
+    pub(crate) fn length<B: Basis<W> + ?Sized>(basis: &B) -> usize {
+        let first = residues_length(basis.ring_degree(), basis.moduli().into_iter());
+        framed(TAG + size_of::<RngSeed>() + first)
+    }
+
     pub(crate) fn to_bytes<B: Basis<W> + ?Sized>(&self, basis: &B) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::PublicKey);
+        let mut writer = Writer::of_length(Kind::PublicKey, Self::length(basis));
         writer.tag(self.tag).bytes(&self.seed);
         let mut first = self.parts[0].clone();
         basis.inverse(&mut first);

@@ -123,6 +123,31 @@ impl Rlwe {
         });
     }
 
+    /// Refuses a set whose keys nothing can be switched with.
+    pub(super) fn check_switches(&self) -> Result<(), SchemeError> {
+        if self.chain().special().is_empty() {
+            return refuse(
+                "special_moduli",
+                "[]",
+                "key switching needs at least one special prime",
+            );
+        }
+        Ok(())
+    }
+
+    /// Refuses what is no automorphism of the ring.
+    pub(super) fn check_automorphism(&self, element: usize) -> Result<(), SchemeError> {
+        if !self.ring().has_automorphism(element) {
+            return refuse(
+                "element",
+                element,
+                "automorphisms have exponents below the ring's index without a common divisor with it: \
+                         odd ones below 2N for powers of two",
+            );
+        }
+        Ok(())
+    }
+
     /// The key from `from` (evaluations modulo all primes) to `to`.
     fn generate_switching(
         &self,
@@ -131,14 +156,8 @@ impl Rlwe {
         tag: Tag,
         rng: &mut impl CryptoRng,
     ) -> Result<SwitchKey, SchemeError> {
+        self.check_switches()?;
         let chain = self.chain();
-        if chain.special().is_empty() {
-            return refuse(
-                "special_moduli",
-                "[]",
-                "key switching needs at least one special prime",
-            );
-        }
         let (n, limbs) = (self.ring_degree(), chain.primes().len());
         let digits = chain.key_digits().len();
         let seed = sampling::fresh_seed(rng);
@@ -198,14 +217,7 @@ impl Rlwe {
         let n = self.ring_degree();
         let mut keys = BTreeMap::new();
         for &element in elements {
-            if !self.ring().has_automorphism(element) {
-                return refuse(
-                    "element",
-                    element,
-                    "automorphisms have exponents below the ring's index without a common divisor with it: \
-                             odd ones below 2N for powers of two",
-                );
-            }
+            self.check_automorphism(element)?;
             if keys.contains_key(&element) {
                 continue;
             }

@@ -37,6 +37,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod blanks;
 pub(crate) mod buffer;
 mod carries;
 pub(crate) mod chain;

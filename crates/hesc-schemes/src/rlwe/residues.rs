@@ -3,11 +3,16 @@
 use hesc_math::Word;
 
 use crate::SchemeError;
-use crate::wire::{Reader, Writer};
+use crate::wire::{Reader, Writer, packed};
 
 /// Bits of a residue modulo `q`.
 fn residue_bits(q: u64) -> u32 {
     q.ilog2() + 1
+}
+
+/// Bytes of limbs, of which each has its prime.
+pub(crate) fn residues_length(ring_degree: usize, moduli: impl Iterator<Item = u64>) -> usize {
+    moduli.map(|q| packed(ring_degree, residue_bits(q))).sum()
 }
 
 /// Writes limbs, of which each has its prime.

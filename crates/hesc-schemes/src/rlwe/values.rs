@@ -2,7 +2,7 @@ use hesc_math::RingIndex;
 use hesc_math::ring::{Embedding, wipe};
 use zeroize::Zeroizing;
 
-use crate::roots::{Roots, pairs};
+use hesc_math::ring::{Roots, pairs};
 
 /// The values of one ring's polynomials.
 #[derive(Debug)]

@@ -10,13 +10,17 @@ use super::domain::Domain;
 use super::key_pair::{PublicKey, SecretKey};
 use super::keys::{GaloisKey, GaloisKeys, RelinKey, SwitchKey};
 use super::noise::{MOST_PARTS, Noise};
-use super::residues::{read_residues, write_residues};
+use super::residues::{read_residues, residues_length, write_residues};
 use super::{Ciphertext, Rlwe, SeededCiphertext, parallel};
-use crate::wire::{Kind, Reader, Writer};
+use crate::wire::{Kind, Reader, TAG, Writer, framed};
 use crate::{SchemeError, Tag};
 
 /// Factors that no circuit within a modulus of 881 bits brings together.
 const MOST_DEGREE: u32 = 1 << 16;
+
+/// Bytes of scale and noise.
+const NOISE: usize = 5 * size_of::<f64>() + size_of::<u32>();
+const SEED: usize = size_of::<RngSeed>();
 
 /// Primes, each as often as a limb has polynomials.
 fn moduli(primes: &[Prime], per_limb: usize) -> impl Iterator<Item = u64> {
@@ -24,6 +28,10 @@ fn moduli(primes: &[Prime], per_limb: usize) -> impl Iterator<Item = u64> {
 }
 
 impl Rlwe {
+    fn limbs_length(&self, (primes, per_limb): (&[Prime], usize)) -> usize {
+        residues_length(self.ring_degree(), moduli(primes, per_limb))
+    }
+
     /// Writes polynomials, `per_limb` of them for each prime.
     fn write_limbs(
         &self,
@@ -102,9 +110,15 @@ impl Rlwe {
         writer.f64(noise.magnitude).u32(noise.degree);
     }
 
+    /// Bytes of a ciphertext of so many parts at a level, one of the set's.
+    pub fn ciphertext_length(&self, level: usize, parts: usize) -> usize {
+        framed(TAG + 10 + NOISE + self.limbs_length((self.chain().level(level), parts)))
+    }
+
     /// Wire form of a ciphertext.
     pub fn ciphertext_to_bytes(&self, a: &Ciphertext) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::VectorCiphertext);
+        let length = self.ciphertext_length(a.level, a.size);
+        let mut writer = Writer::of_length(Kind::VectorCiphertext, length);
         writer.tag(a.tag).u8(a.level as u8).u8(a.size as u8).u64(a.factor);
         Self::write_noise(&mut writer, a.scale, a.noise);
         let primes = self.chain().level(a.level);
@@ -137,9 +151,15 @@ impl Rlwe {
         Ok(Ciphertext { tag, level, size, words, scale, factor, noise })
     }
 
+    /// Bytes of a seeded ciphertext at a level, one of the set's.
+    pub fn seeded_length(&self, level: usize) -> usize {
+        framed(TAG + 1 + SEED + NOISE + self.limbs_length((self.chain().level(level), 1)))
+    }
+
     /// Wire form of a seeded ciphertext.
     pub fn seeded_to_bytes(&self, a: &SeededCiphertext) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::SeededVectorCiphertext);
+        let length = self.seeded_length(a.level);
+        let mut writer = Writer::of_length(Kind::SeededVectorCiphertext, length);
         writer.tag(a.tag).u8(a.level as u8).bytes(&a.seed);
         Self::write_noise(&mut writer, a.scale, a.noise);
         let primes = self.chain().level(a.level);
@@ -179,6 +199,11 @@ impl Rlwe {
         words
     }
 
+    /// Bytes of the public key.
+    pub fn public_key_length(&self) -> usize {
+        PublicKey::<u64>::length(self.chain().level(self.levels()))
+    }
+
     /// Wire form of the public key.
     pub fn public_key_to_bytes(&self, key: &PublicKey) -> Vec<u8> {
         key.to_bytes(self.chain().level(self.levels()))
@@ -192,9 +217,18 @@ impl Rlwe {
         PublicKey::from_bytes(bytes, self.fingerprint(), self.chain().level(self.levels()))
     }
 
+    /// Primes of a key that switches, and its polynomials for each.
+    fn switch_key_limbs(&self) -> (&[Prime], usize) {
+        (self.chain().primes(), self.chain().key_digits().len())
+    }
+
+    fn switch_key_length(&self) -> usize {
+        SEED + self.limbs_length(self.switch_key_limbs())
+    }
+
     fn write_switch_key(&self, writer: &mut Writer, key: &SwitchKey) {
         writer.bytes(&key.seed);
-        let limbs = (self.chain().primes(), self.chain().key_digits().len());
+        let limbs = self.switch_key_limbs();
         self.write_limbs(writer, &self.first_parts(&key.words), limbs, Domain::Evaluations);
     }
 
@@ -203,13 +237,13 @@ impl Rlwe {
             return Err(reader.error("the parameter set has no special primes"));
         }
         let seed = reader.array()?;
-        let (primes, digits) = (self.chain().primes(), self.chain().key_digits().len());
-        let first = self.read_limbs(reader, (primes, digits), Domain::Evaluations)?;
-        Ok(SwitchKey { tag, seed, words: self.pairs(&first, seed, primes.len()) })
+        let limbs = self.switch_key_limbs();
+        let first = self.read_limbs(reader, limbs, Domain::Evaluations)?;
+        Ok(SwitchKey { tag, seed, words: self.pairs(&first, seed, limbs.0.len()) })
     }
 
     fn one_key_to_bytes(&self, kind: Kind, key: &SwitchKey) -> Vec<u8> {
-        let mut writer = Writer::new(kind);
+        let mut writer = Writer::of_length(kind, self.relin_key_length());
         writer.tag(key.tag);
         self.write_switch_key(&mut writer, key);
         writer.finish()
@@ -221,6 +255,11 @@ impl Rlwe {
         let key = self.read_switch_key(&mut reader, tag)?;
         reader.finish()?;
         Ok(key)
+    }
+
+    /// Bytes of the relinearisation key, or of another that switches; of a set with special primes.
+    pub fn relin_key_length(&self) -> usize {
+        framed(TAG + self.switch_key_length())
     }
 
     /// Wire form of the relinearisation key.
@@ -249,9 +288,15 @@ impl Rlwe {
         self.one_key_from_bytes(Kind::SwitchKey, bytes)
     }
 
+    /// Bytes of the keys of so many automorphisms; of a set with special primes.
+    pub fn galois_keys_length(&self, automorphisms: usize) -> usize {
+        framed(TAG + 4 + automorphisms * (4 + self.switch_key_length()))
+    }
+
     /// Wire form of rotation keys.
     pub fn galois_keys_to_bytes(&self, keys: &GaloisKeys) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::GaloisKeys);
+        let length = self.galois_keys_length(keys.keys.len());
+        let mut writer = Writer::of_length(Kind::GaloisKeys, length);
         writer.tag(keys.tag).u32(keys.keys.len() as u32);
         for (&element, key) in &keys.keys {
             writer.u32(element as u32);

@@ -35,8 +35,8 @@ pub use gm::Gm;
 pub use lattice::{Bfv, Ckks};
 pub use pad::Pad;
 pub use scheme::{
-    BitProduct, Combine, Compact, Decrypt, Encrypt, MaskPositions, MovePositions, Scheme,
-    WeightedSums, Wire,
+    BitProduct, Combine, Compact, Decrypt, Encrypt, Encryptions, Form, Lengths, MaskPositions,
+    MovePositions, Scheme, WeightedSums, Wire,
 };
 pub use sets::{Visitor, open, open_bits, open_lattice};
 #[cfg(feature = "tfhe")]

@@ -24,6 +24,7 @@ pub trait Scheme:
     + Wire<<Self as Encrypt>::SeededCiphertexts>
     + Wire<<Self as Compact>::CompactCiphertexts>
     + Wire<<Self as Encrypt>::PublicKey>
+    + Lengths
 {
 }
 
@@ -36,6 +37,7 @@ impl<S> Scheme for S where
         + Wire<<S as Encrypt>::SeededCiphertexts>
         + Wire<<S as Compact>::CompactCiphertexts>
         + Wire<<S as Encrypt>::PublicKey>
+        + Lengths
 {
 }
 
@@ -172,6 +174,43 @@ pub trait Wire<T>: Encrypt {
     /// [`SchemeError::ParameterMismatch`] for an object of another set, [`SchemeError::NoiseBudget`] and
     /// [`SchemeError::CountBound`] for a batch that could not be decrypted.
     fn read(&self, bytes: &[u8]) -> Result<T, SchemeError>;
+}
+
+/// A form that batches travel in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// What is computed on.
+    Full,
+    /// Fresh from the secret key.
+    Seeded,
+    /// What goes back to the key owner, see [`Compact`].
+    Compact,
+}
+
+/// How many encryptions each block of a batch is combined of, by the key that they are under.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Encryptions {
+    /// Under the secret key.
+    pub secret: usize,
+    /// Under the public key.
+    pub public: usize,
+}
+
+impl Encryptions {
+    /// All of them.
+    pub fn count(self) -> usize {
+        self.secret + self.public
+    }
+}
+
+/// What batches take on the wire, told from public numbers before there are any.
+pub trait Lengths: Encrypt {
+    /// Bytes of so many blocks in a form, each combined of as many encryptions of different batches; without masks
+    /// and weights. None where there is no such form, or where products decide more than that.
+    fn length(&self, form: Form, blocks: usize, of: Encryptions) -> Option<usize>;
+
+    /// The largest count that a position holds, as long as no mask has changed its scale.
+    fn capacity(&self) -> u64;
 }
 
 /// Computes on blocks: combines them, position by position, and puts them in another order.

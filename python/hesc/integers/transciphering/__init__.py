@@ -18,7 +18,7 @@ Nothing in this package can decrypt.
 
 from __future__ import annotations
 
+from hesc.integers.transciphering.deciphering import PRESETS, Decipherer, plan
 from hesc.integers.transciphering.messages import Message, Shape
-from hesc.integers.transciphering.plans import PRESETS, Plan, plan
 
-__all__ = ["PRESETS", "Message", "Plan", "Shape", "plan"]
+__all__ = ["PRESETS", "Decipherer", "Message", "Shape", "plan"]

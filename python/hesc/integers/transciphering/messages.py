@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Shape(NamedTuple):
-    """How numbers are cut into streams, which both sides have to do alike: `Plan.shape`.
+    """How numbers are cut into streams, which both sides have to do alike: `Decipherer.shape`.
 
     Attributes:
         slots: streams at once, one for each slot of the server's parameters.

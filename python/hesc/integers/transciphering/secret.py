@@ -55,7 +55,7 @@ class CipherKey(_native.CipherKey):
         Args:
             numbers: a row of integers, within the type.
             dtype: "uint8", numpy.int16 ...; that of the array by default.
-            shape: how they are cut into streams: that of the server's `Plan`.
+            shape: how they are cut into streams: that of the server's `Decipherer`.
 
         Raises:
             OutOfRangeError, ShapeError: numbers beyond the type, or no row.

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
 from hesc._native import ParameterError
-from hesc.models import extraction
+from hesc._support import shares
+from hesc.models import extraction, transforms
 from hesc.models.extraction import Linear
 from hesc.models.known import Known
 from hesc.models.samples import on_copies, spread_out
-from hesc.protocols.backend import Backend, PlanRequest
+from hesc.planner.problems import Classes
+from hesc.protocols.backend import Alternative, Backend, PlanRequest, Roles
 from hesc.protocols.classes import planning
 from hesc.protocols.classes.models import classify
+from hesc.protocols.classes.quantisation import MODELS
 from hesc.protocols.classes.server import ClassServer
 from hesc.protocols.runs import Run
 
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.trees import TreeEnsemble
+    from hesc.planner.problems import Problem
     from hesc.protocols.classes.models import Scores
     from hesc.protocols.classes.plan import ClassPlan
     from hesc.protocols.runs import Progress
@@ -28,10 +33,19 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 
+_WAYS: Final = {
+    "binary": ("integers binary", "integers"),
+    "prime": ("integers prime", "integers"),
+    "bootstrapped": ("gates", "gates"),
+}
+"""What compares, by engine: its name in tables, and the planner's candidate."""
+
+
 class ClassBackend(Backend):
     """A model in whole numbers at the server, classes for the client."""
 
     has_scores: ClassVar[bool] = False
+    candidates: ClassVar[tuple[str, ...]] = ("integers", "gates")
 
     def __init__(
         self, plan: ClassPlan, request: PlanRequest, model: Scores, form: Linear | TreeEnsemble
@@ -83,13 +97,56 @@ class ClassBackend(Backend):
         found = self.plan.predictions(places)
         return Run(found, None, None, sizes, ready.values, ready.samples)
 
-    def check_compared(self) -> None:
-        """Refuses trees."""
+    @classmethod
+    def roles(cls, options: Any) -> Roles:  # noqa: ARG003 - all are alike
+        """A class and no score."""
+        return Roles(disclose="class")
+
+    @classmethod
+    def alternatives(cls, options: Any) -> list[Alternative]:
+        """An engine each, or that which is asked for."""
+        engines = [name for name in _WAYS if options.engine in {None, name}]
+        if not engines:
+            # Planning says what there is.
+            return super().alternatives(options)
+        return [
+            Alternative(way, replace(options, engine=engine), candidate)
+            for engine, (way, candidate) in _WAYS.items()
+            if engine in engines
+        ]
+
+    def seconds(self, samples: int) -> float | None:
+        """Those of whole queries; on bits that bootstrap each sample takes its own."""
+        if self.plan.engine != "bootstrapped":
+            return super().seconds(samples)
+        each: float = self.plan.seconds / self.plan.rows
+        return each * samples
+
+    def held(self) -> int:
+        """Keys, and the model in whole numbers."""
+        keys: int = self.plan.costs["keys"]
+        arrays: list[Array] = [getattr(self.model, part.name) for part in fields(self.model)]
+        return keys + sum(array.nbytes for array in arrays)
+
+    def question(self) -> tuple[Problem, float]:
+        """Classes, of which as many rows may have another one as the plan changes.
+
+        Raises:
+            ParameterError: trees.
+
+        """
         if not isinstance(self.form, Linear):
             raise ParameterError(
                 "classes of trees are computed in one way here, by comparisons in whole numbers: "
                 "there is nothing to compare it with"
             )
+        plan, form = self.plan, self.form
+        low, high = plan.ranges
+        rows = np.clip(transforms.transformed(plan.steps, self.rows), low, high)
+        problem = Classes(form.weights, form.intercepts, low=low, high=high, rows=rows)
+        found = classify(self.model, plan.quantised(rows))
+        changed = int((found != problem.exact(rows)).sum())
+        return problem, shares.most(changed, len(rows), tried=MODELS)
 
     def most_measured(self, _server: Any) -> int | None:
         """Rows that a report's run may take: those of one query, each of which takes its time."""

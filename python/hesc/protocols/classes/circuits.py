@@ -11,6 +11,7 @@ import numpy as np
 from hesc import integers
 from hesc._native import CircuitError
 from hesc.integers import ENGINES, Kind
+from hesc.params import sizes
 from hesc.protocols.classes.models import ARGMAX, LinearScores, function, index_kind
 
 if TYPE_CHECKING:
@@ -26,12 +27,6 @@ _WIDEST: Final = 256
 """Bits of an encrypted word, which holds the features of a sample side by side."""
 UPLOADS: Final = {"binary": "packed", "prime": "sliced", "bootstrapped": "sliced"}
 """How words come: slots of "binary" have room for sixteen of their bits."""
-EVALUATION: Final = 42_369_261
-"""Bytes of the keys for bits that bootstrap, which have one set: of evaluation, and public."""
-BLOCK: Final = 2048
-"""Bits of a block of those."""
-
-
 _LARGEST: Final = 1 << 20
 """Gates of a circuit, about: more take minutes to plan and hours to compute."""
 _PAIRS: Final = 24
@@ -161,7 +156,7 @@ def _cheapest(
             found.append(plan)
     if not found:
         raise reason or CircuitError("no circuit was tried")
-    return min(found, key=lambda plan: plan.chosen.seconds)
+    return min(found, key=lambda plan: plan.seconds)
 
 
 def _gates(model: Scores, bits: int) -> int:
@@ -177,3 +172,26 @@ def _gates(model: Scores, bits: int) -> int:
         return nodes * (2 * bits + index_kind(classes).width)
     leaf = int(model.values.max()).bit_length()
     return nodes * (2 * bits + classes * leaf) + 5 * len(model.roots) * classes * width + largest
+
+
+def bytes_of(circuit: integers.Plan, words: Words, rows: int, classes: int) -> tuple[int, int]:
+    """Bytes of the words of so many samples, and of the places of their classes."""
+    params: Any = circuit.params
+    answer = index_kind(classes)
+    if circuit.engine == "bootstrapped":
+        up = sum(sizes.bits(params, rows, kind.width) for kind in words.kinds)
+        return up, sizes.bit_answer(params, rows, answer.width)
+    up = sum(
+        sizes.integers(params, kind, layout=circuit.upload, seeded=True) for kind in words.kinds
+    )
+    return up, sizes.integers(params, answer, level=circuit.levels[-1])
+
+
+def key_bytes(circuit: integers.Plan) -> int:
+    """Bytes of the public keys that a server is given."""
+    params: Any = circuit.params
+    if circuit.engine == "bootstrapped":
+        return sizes.bootstrapping_keys(params)
+    # A key for each power of Frobenius unpacks.
+    moves = (params.slot_degree or 1) - 1 if circuit.upload == "packed" else 0
+    return sizes.keys(params, moves=moves)

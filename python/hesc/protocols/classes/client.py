@@ -14,7 +14,7 @@ from hesc.integers.secret import decrypt_integers, encrypt_integers
 from hesc.models.samples import Result
 from hesc.protocols.classes.models import index_kind
 from hesc.protocols.classes.plan import ClassPlan
-from hesc.protocols.client import Client
+from hesc.protocols.client import ModelClient
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,20 +25,14 @@ _PROBES: Final = 64
 """Bits that a pair of keys is tried on."""
 
 
-class ClassClient(Client[Result]):
+class ClassClient(ModelClient[Result]):
     """Encrypts samples as whole numbers for a server that compares, and reads classes."""
 
     plan_type: ClassVar[type[ClassPlan]] = ClassPlan
     plan: ClassPlan
 
     def _reads(self, keys: PublicKeys) -> bool:
-        """Whether public keys are of the secret key's pair, by bits that they encrypt.
-
-        Numbers in slots are encrypted under the secret key alone: servers that are given another
-        pair's keys refuse them.
-        """
-        if not self.plan.encrypts_publicly:
-            return True
+        """Whether public keys are of the secret key's pair, by bits that they encrypt."""
         bits = np.arange(_PROBES) % 2
         try:
             found = decrypt_integers(self.secret, integers.encrypt(keys, bits, "uint1"))

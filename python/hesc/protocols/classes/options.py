@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class Classes:
     """The client learns a class and no score, by comparisons on the server.
 
-    No score leaves the server that weights could be computed of, but nothing here drowns what
+    No score leaves the server that weights could be computed of, but no noise hides what
     ciphertexts tell of the model, as the plan says; classes are not counted, and who runs the
     server limits queries. Trees are compared as they are.
     """

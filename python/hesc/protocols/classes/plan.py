@@ -18,7 +18,7 @@ from hesc.protocols.classes.circuits import UPLOADS, Words, names_of
 from hesc.protocols.classes.models import BITS
 from hesc.protocols.classes.quantisation import quantised
 from hesc.protocols.disclosure import Disclosure, secure
-from hesc.protocols.plan import Plan
+from hesc.protocols.plan import ModelPlan
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Counted(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ClassPlan(Plan):
+class ClassPlan(ModelPlan):
     """Public, and the same on both sides, for a client that learns classes and no scores.
 
     `PrivateClassifier.plan(X, Classes())` makes one; print it to read who holds and learns

@@ -14,9 +14,8 @@ from hesc.integers import ENGINES
 from hesc.models import transforms
 from hesc.models.extraction import Linear
 from hesc.models.samples import spread_out
-from hesc.protocols.classes import sizes
-from hesc.protocols.classes.circuits import BLOCK, EVALUATION, Words, cheapest
-from hesc.protocols.classes.models import BITS, index_kind
+from hesc.protocols.classes.circuits import Words, bytes_of, cheapest, key_bytes
+from hesc.protocols.classes.models import BITS
 from hesc.protocols.classes.plan import ClassPlan, Counted
 from hesc.protocols.classes.quantisation import fewest_bits, linear
 from hesc.protocols.classes.trees import trees
@@ -95,8 +94,7 @@ def make(
     )
     words = Words(features.shape[1], found.bits)
     engine, circuit = _chosen(found.model, words, options.engine, batch)
-    row = circuit.chosen
-    rows = _rows(engine, batch, row.slots)
+    rows = _rows(engine, batch, circuit.chosen.slots)
     up, down = _costs(circuit, words, rows, len(classes))
     plan = ClassPlan(
         inputs=x.shape[1],
@@ -106,11 +104,11 @@ def make(
         ranges=(low, high),
         bits=found.bits,
         engine=engine,
-        preset=row.params,
+        preset=circuit.params.name,
         rows=rows,
-        costs={"keys": _key_bytes(circuit), "up": up, "down": down},
+        costs={"keys": key_bytes(circuit), "up": up, "down": down},
         counted=_counted(found, held),
-        seconds=row.latency * (rows if engine == "bootstrapped" else 1),
+        seconds=circuit.latency * (rows if engine == "bootstrapped" else 1),
     )
     return plan, found.model
 
@@ -146,10 +144,10 @@ def _chosen(
         except CircuitError as error:
             reason = reason or error
             continue
-        row = circuit.chosen
-        queries = -(-batch // _rows(name, batch, row.slots))
-        sizes = _costs(circuit, words, _rows(name, batch, row.slots), len(model.offsets))
-        found.append((row.seconds + queries * (sizes[0] + sizes[1]) / _BANDWIDTH, name, circuit))
+        rows = _rows(name, batch, circuit.chosen.slots)
+        queries = -(-batch // rows)
+        costs = _costs(circuit, words, rows, len(model.offsets))
+        found.append((circuit.seconds + queries * sum(costs) / _BANDWIDTH, name, circuit))
     if not found:
         raise reason or CircuitError("no engine was tried")
     return min(found, key=lambda each: each[0])[1:]
@@ -162,19 +160,5 @@ def _rows(engine: str, batch: int, slots: int) -> int:
 
 def _costs(circuit: integers.Plan, words: Words, rows: int, classes: int) -> tuple[int, int]:
     """Bytes of a full query and of its answer."""
-    row, answer = circuit.chosen, index_kind(classes)
-    if row.engine == "bootstrapped":
-        up = sum(sizes.bits_up(rows * kind.width) for kind in words.kinds)
-        down = -(-rows * answer.width // BLOCK) * sizes.DOWN
-    else:
-        up, down = sizes.sizes(
-            row.params, circuit.upload, tuple(words.kinds), answer, circuit.levels[-1]
-        )
+    up, down = bytes_of(circuit, words, rows, classes)
     return up + message_size([0] * len(words.kinds)), down + message_size([0])
-
-
-def _key_bytes(circuit: integers.Plan) -> int:
-    """Bytes of what the server is given once."""
-    if circuit.chosen.engine == "bootstrapped":
-        return EVALUATION
-    return sizes.keys(circuit.chosen.params, circuit.upload)

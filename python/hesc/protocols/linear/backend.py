@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from hesc._native import ParameterError
 from hesc.models import extraction, scorecards, transforms
 from hesc.models.known import Known
-from hesc.protocols.backend import Backend, PlanRequest, check_concluded
+from hesc.planner.problems import Scores
+from hesc.protocols.backend import Alternative, Backend, PlanRequest, Roles, check_concluded
 from hesc.protocols.ledger import Count
 from hesc.protocols.linear import planning
 from hesc.protocols.linear.plan import LinearPlan
@@ -20,15 +21,21 @@ if TYPE_CHECKING:
 
     from hesc.models.extraction import Linear
     from hesc.models.fidelity import Fidelity
+    from hesc.planner.problems import Problem
     from hesc.protocols.measuring import Measured
     from hesc.protocols.runs import Progress, Run
 
     Array = NDArray[np.float64]
 
 
+_WAY: Final = "ring products"
+"""The planner's candidate."""
+
+
 class LinearBackend(Backend):
     """Weights at the server, scores for the client."""
 
+    candidates: ClassVar[tuple[str, ...]] = (_WAY,)
     _kind: ClassVar[type[LinearPlan]] = LinearPlan
 
     def __init__(self, plan: Any, request: PlanRequest, linear: Linear) -> None:
@@ -105,17 +112,36 @@ class LinearBackend(Backend):
             server.count = Count()
         return super().measured(client, server, rows, scores, predictions)
 
-    def check_compared(self) -> None:
-        """Refuses hidden weights."""
+    @classmethod
+    def roles(cls, options: Any) -> Roles:
+        """Weights in the clear at the server, hidden from the client or not."""
+        return Roles(hide_model=bool(options.hidden))
+
+    @classmethod
+    def alternatives(cls, options: Any) -> list[Alternative]:
+        """The smallest ring that has the error."""
+        return [Alternative(_WAY, options, _WAY)]
+
+    def held(self) -> int:
+        """The weights, encrypted or not."""
+        size: int | None = self.plan.ring.model_size
+        return self.linear.weights.nbytes + self.linear.intercepts.nbytes if size is None else size
+
+    def question(self) -> tuple[Problem, float]:
+        """Scores of features within the plan's ranges.
+
+        Raises:
+            ParameterError: weights are hidden.
+
+        """
         if self.plan.hidden:
             raise ParameterError(
                 "this plan hides its weights, which ring products alone do here: there is nothing "
                 "to compare them with"
             )
-
-    def roles(self) -> dict[str, Any]:
-        """Who owns what, for the planner."""
-        return {}
+        low, high = self.plan.ring.ranges
+        weights, intercepts = self.linear.weights, self.linear.intercepts
+        return Scores(weights, intercepts, low=low, high=high), self.plan.error
 
 
 def form_of(request: PlanRequest) -> tuple[Linear, Fidelity | None]:

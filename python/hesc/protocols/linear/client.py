@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from hesc._support.inputs import as_many
 from hesc.models.samples import Result
-from hesc.protocols.client import Client
+from hesc.protocols.client import ModelClient
 from hesc.protocols.linear.plan import LinearPlan
 from hesc.ring_products.secret import decrypt_scores, encrypt_features
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hesc.secret import SecretKey
 
 
-class LinearClient(Client[Result]):
+class LinearClient(ModelClient[Result]):
     """Encrypts samples for a server that scores them, and reads the scores."""
 
     plan_type: ClassVar[type[LinearPlan]] = LinearPlan

@@ -14,8 +14,8 @@ from hesc.models.conclusions import Concluding
 from hesc.protocols import labels, wire
 from hesc.protocols.disclosure import Disclosure, table
 from hesc.protocols.message import message_size
-from hesc.protocols.plan import Plan
-from hesc.ring_products.plans import Plan as RingPlan
+from hesc.protocols.plan import ModelPlan
+from hesc.ring_products import RingProductPlan
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _CIPHERTEXTS: Final = 64
 
 
 @dataclass(frozen=True, eq=False)
-class LinearPlan(Plan, Concluding):
+class LinearPlan(ModelPlan, Concluding):
     """Public, and the same on both sides: ranges, transforms, names, and the ring product's plan.
 
     `PrivateClassifier.plan` and `PrivateRegressor.plan` make one; print it to read who holds and
@@ -45,7 +45,9 @@ class LinearPlan(Plan, Concluding):
     """Names of the features, or none."""
     steps: list[Transform] = field(metadata=wire.STEPS)
     """What the client does with features before it encrypts them."""
-    ring: RingPlan = field(metadata=wire.encoded(RingPlan.to_bytes, RingPlan.from_bytes))
+    ring: RingProductPlan = field(
+        metadata=wire.encoded(RingProductPlan.to_bytes, RingProductPlan.from_bytes)
+    )
     """Sizes and scales."""
     classes: NDArray[Any] | None = field(metadata=wire.SCORED_CLASSES)
     """A classifier's classes; None of regressors."""
@@ -169,7 +171,7 @@ class LinearPlan(Plan, Concluding):
         return f"<hesc.ml.{type(self).__name__}: {what}, {self.ring!r}>"
 
 
-def check_shape(plan: Plan, shape: tuple[int, int]) -> None:
+def check_shape(plan: ModelPlan, shape: tuple[int, int]) -> None:
     """Refuses transforms or classes that do not fit what is encrypted.
 
     Args:

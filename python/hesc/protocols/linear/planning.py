@@ -16,7 +16,8 @@ from hesc.models.agreement import kept, typical_of
 from hesc.models.samples import are_ranges, spread_out
 from hesc.protocols.copies import Copies
 from hesc.protocols.linear.plan import LinearPlan
-from hesc.ring_products.plans import Bounds, Plan, spread
+from hesc.ring_products import RingProductPlan
+from hesc.ring_products.plans import Bounds, spread
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -331,12 +332,16 @@ def _error(clear: Array, max_error: float | None, *, margins: bool) -> float:
 
 def _ring(
     model: Linear, low: Array, high: Array, error: float, *, answers: int | None, under: str | None
-) -> Plan:
+) -> RingProductPlan:
     """Sizes and scales, from the weights themselves where the client may know them."""
     weights, intercepts, shape = model.weights, model.intercepts, model.weights.shape
     if answers is None and under is None:
-        return Plan.of_model(weights, intercepts, low=low, high=high, error=error)
+        return RingProductPlan.of_model(weights, intercepts, low=low, high=high, error=error)
     bounds = Bounds.of_model(weights, intercepts, low=low, high=high)._asdict()
     if answers is not None:
-        return Plan.hiding(shape, low=low, high=high, error=error, answers=answers, **bounds)
-    return Plan.encrypted(shape, low=low, high=high, error=error, under=str(under), **bounds)
+        return RingProductPlan.hiding(
+            shape, low=low, high=high, error=error, answers=answers, **bounds
+        )
+    return RingProductPlan.encrypted(
+        shape, low=low, high=high, error=error, under=str(under), **bounds
+    )

@@ -10,9 +10,11 @@ import numpy as np
 
 from hesc.codes import HashKey, RecordCoder
 from hesc.protocols.linkage import febrl
-from hesc.protocols.linkage.matching import Matcher, Quality, Threshold, choose_threshold, quality
-from hesc.protocols.linkage.party import Comparer, Sender
+from hesc.protocols.linkage.client import Matcher
+from hesc.protocols.linkage.matching import Quality, Threshold, choose_threshold, quality
+from hesc.protocols.linkage.party import Sender
 from hesc.protocols.linkage.plan import LinkagePlan
+from hesc.protocols.linkage.server import Comparer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.codes.records import Table
-    from hesc.vectors.keys import PublicKeys
 
 
 @dataclass(frozen=True)
@@ -93,16 +94,11 @@ def _people(records: int) -> tuple[list[dict[str, list[Any]]], NDArray[np.int64]
     return tables, np.stack([np.argsort(order) for order in orders], axis=1)
 
 
-def link(
-    keygen: Callable[[Any], tuple[Any, PublicKeys]],
-    records: int = 5000,
-    *,
-    progress: bool | Callable[[int, int], object] = False,
-) -> Run:
+def link(records: int = 5000, *, progress: bool | Callable[[int, int], object] = False) -> Run:
     """Links the first `records` pairs of people in a random order: every one with every other.
 
     A fifth of them chose the threshold; quality is that on the others. Every message is bytes,
-    made and read. `keygen` is `hesc.keygen`, which only the matcher of a real linkage loads.
+    made and read.
     """
     tables, true = _people(records)
     key, plan = HashKey.generate(), LinkagePlan(records, records)
@@ -124,33 +120,34 @@ def link(
     step("threshold", start)
 
     start = time.perf_counter()
-    secret, public = keygen(plan.params())
-    step("keys", start, len(public.to_bytes()))
+    matcher = Matcher(plan)
+    keys = matcher.public_keys()
+    step("keys", start, len(keys))
 
     start = time.perf_counter()
-    sender = Sender(plan, public, codes[0])
-    message = sender.message()
-    step("sender encrypts", start, len(message))
+    sender = Sender(plan, keys, codes[0])
+    messages = list(sender.messages())
+    step("sender encrypts", start, sum(map(len, messages)))
 
-    comparer, matcher = Comparer(plan, public, codes[1]), Matcher(plan, secret)
+    comparer = Comparer(plan, keys, codes[1])
     comparing = reading = 0.0
     sent = 0
     start = time.perf_counter()
-    for answer in comparer.answers(message, progress=progress):
+    for piece in comparer.pieces(messages, progress=progress):
         comparing += time.perf_counter() - start
-        sent += len(answer)
+        sent += len(piece)
         start = time.perf_counter()
-        matcher.read(answer)
+        matcher.read(piece)
         reading += time.perf_counter() - start
         start = time.perf_counter()
     steps.append(Step("comparer adds and hides", comparing, sent))
     start = time.perf_counter()
-    matches = matcher.matches(threshold.distance)
+    answer = matcher.answer(threshold.distance)
     reading += time.perf_counter() - start
-    steps.append(Step("matcher decrypts", reading, matches.astype("<u4").nbytes))
+    steps.append(Step("matcher decrypts", reading, len(answer)))
 
     start = time.perf_counter()
-    found = np.stack([sender.matched(matches), comparer.matched(matches)], axis=1)
+    found = np.stack([sender.matched(answer), comparer.matched(answer)], axis=1)
     step("parties look up", start)
     # Out of sample: pairs in which neither side was trained on.
     trained = [set(known[:, side].tolist()) for side in range(2)]

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hesc import _native
-from hesc._native import OutOfRangeError, ShapeError, WireError
-from hesc._support.inputs import of_kind, whole
-from hesc.codes.encrypted import EncryptedDistances
+from hesc._native import OutOfRangeError, ShapeError
 from hesc.codes.rows import checked, hamming
-from hesc.protocols.linkage.plan import LinkagePlan, numbers_of, pairs_of
+from hesc.protocols.linkage.pieces import pairs_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-
-
-class SecretKey(Protocol):
-    """What the matcher needs of `hesc.SecretKey`, which this package does not import."""
-
-    params: Any
-
-    @property
-    def native(self) -> Any:
-        """The compiled key."""
 
 
 class MutualNearest:
@@ -58,62 +45,6 @@ class MutualNearest:
         mutual = self._row[nearest] == np.arange(self.rows)
         rows = np.flatnonzero(mutual)
         return np.stack([nearest[rows], rows], axis=1), distances[rows]
-
-
-class Matcher:
-    """The third party: it decrypts distances, and tells matches and nothing else.
-
-    Args:
-        plan: what all agree on.
-        secret: its `hesc.SecretKey`, of `hesc.keygen(plan.params())`.
-
-    """
-
-    def __init__(self, plan: LinkagePlan, secret: SecretKey) -> None:
-        self.plan = of_kind(plan, "plan", LinkagePlan, "LinkagePlan(sent, compared)")
-        self._secret = secret
-        self._nearest = MutualNearest(plan.sent)
-
-    def read(self, answer: bytes) -> None:
-        """An answer of the comparer's, in the order in which they were made.
-
-        Raises:
-            WireError: what is no answer of this linkage; more records than the plan has.
-            DecryptionError, KeyMismatchError: what does not decrypt.
-
-        """
-        first, data = numbers_of(answer)
-        if first != self._nearest.rows:
-            raise WireError(
-                f"an answer from record {first} on, where that from {self._nearest.rows} on comes "
-                "next: read each once, in the order in which they were made"
-            )
-        distances = EncryptedDistances.from_bytes(self._secret.params, data)
-        codes, records = distances.shape
-        if records != self.plan.sent or self._nearest.rows + codes > self.plan.compared:
-            raise WireError(
-                f"an answer of {codes} by {records} distances after {self._nearest.rows} is not of "
-                f"a plan of {self.plan.compared} by {self.plan.sent}: it is of another linkage"
-            )
-        self._nearest.add(_native.decrypt_distances(self._secret.native, distances))
-
-    def matches(self, threshold: int) -> NDArray[np.int64]:
-        """Pairs of positions, the sender's and the comparer's, up to this distance.
-
-        Each is the other's nearest. Positions are those of the orders that only the parties know.
-
-        Raises:
-            ShapeError: answers are missing.
-
-        """
-        most = whole(threshold, "threshold", 0, self.plan.bits)
-        if self._nearest.rows != self.plan.compared:
-            raise ShapeError(
-                f"distances of {self._nearest.rows} of {self.plan.compared} records were read; "
-                f"read every answer first"
-            )
-        pairs, distances = self._nearest.pairs()
-        return pairs[distances <= most]
 
 
 class Quality(NamedTuple):

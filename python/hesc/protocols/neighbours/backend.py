@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from hesc.models import neighbours as extraction
-from hesc.protocols.backend import Backend, PlanRequest
+from hesc.planner.problems import Distances
+from hesc.protocols.backend import Alternative, Backend, PlanRequest, Roles
 from hesc.protocols.neighbours import planning
 from hesc.protocols.neighbours.runs import NeighboursSession, simulate
 from hesc.protocols.neighbours.server import NeighboursServer
@@ -15,12 +17,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.neighbours import Records
+    from hesc.planner.problems import Problem
     from hesc.protocols.neighbours.plan import NeighboursPlan
     from hesc.protocols.runs import Progress
 
 
+_WAY: Final = "codes"
+"""The planner's candidate."""
+_EXACT: Final = 1e-9
+"""What no distance errs by."""
+
+
 class NeighboursBackend(Backend):
     """Codes of records at the server, distances for the client."""
+
+    candidates: ClassVar[tuple[str, ...]] = (_WAY,)
 
     def __init__(
         self, plan: NeighboursPlan, request: PlanRequest, model: Records, codes: NDArray[np.uint64]
@@ -61,5 +72,25 @@ class NeighboursBackend(Backend):
     def _opened(self, client: Any, server: Any) -> NeighboursSession:
         return NeighboursSession(client, server)
 
-    def check_compared(self) -> None:
-        """Any such plan is compared with others."""
+    @classmethod
+    def roles(cls, options: Any) -> Roles:  # noqa: ARG003 - all are alike
+        """Distances to all records."""
+        return Roles(disclose="distances")
+
+    @classmethod
+    def alternatives(cls, options: Any) -> list[Alternative]:
+        """Codes of as many bits as are asked for, or of several."""
+        if options.bits is not None:
+            return [Alternative(_WAY, options, _WAY)]
+        return [
+            Alternative(f"{_WAY} of {bits} bits", replace(options, bits=bits), _WAY)
+            for bits in planning.BITS
+        ]
+
+    def held(self) -> int:
+        """The codes of the records."""
+        return self.codes.nbytes
+
+    def question(self) -> tuple[Problem, float]:
+        """Distances of codes, which are exact."""
+        return Distances(self.codes), _EXACT

@@ -10,7 +10,7 @@ class Neighbours:
     """The client learns distances to **every record**, as codes tell them, and the classes.
 
     Nothing hides records: within any number of answers that is of use a client that follows the
-    protocol finds most of their variance from distances alone, whatever drowns the codes. Of a
+    protocol finds most of their variance from distances alone, whatever noise hides the codes. Of a
     linear model fitted to the same data weights can be hidden for a few answers: see `Scores`.
     """
 

@@ -17,7 +17,7 @@ from hesc.protocols import wire
 from hesc.protocols.disclosure import Disclosure, secure
 from hesc.protocols.message import message_size
 from hesc.protocols.neighbours import coding, voting
-from hesc.protocols.plan import Plan
+from hesc.protocols.plan import ModelPlan
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ _CODING: Final = wire.declared(
 
 
 @dataclass(frozen=True, eq=False)
-class NeighboursPlan(Plan):
+class NeighboursPlan(ModelPlan):
     """Public, and the same on both sides: the records' classes, how samples become codes, votes.
 
     `PrivateNeighbours.plan` makes one; print it to read who holds and learns what.

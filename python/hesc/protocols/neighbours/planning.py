@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _MOST_BITS: Final = sets.PLAIN.bits
+BITS: Final = (_MOST_BITS, 512, 256, 128)
+"""Bits of codes that an objective chooses among, the finest first."""
 _CLOSE: Final = 1e-9
 """The share of rows' typical length below which a row and a record are the same one."""
 _FAR: Final = np.iinfo(np.uint32).max

@@ -9,7 +9,7 @@ import numpy as np
 from hesc.models import mlp as extraction
 from hesc.models import transforms
 from hesc.models.extraction import parts_of
-from hesc.protocols.backend import Backend, PlanRequest, check_concluded
+from hesc.protocols.backend import Alternative, Backend, PlanRequest, check_concluded
 from hesc.protocols.networks import planning
 from hesc.protocols.networks.runs import simulate
 from hesc.protocols.networks.server import NetworkServer
@@ -50,6 +50,20 @@ class NetworkBackend(Backend):
         )
         check_concluded(plan, request)
         return cls(plan, request, layers)
+
+    @classmethod
+    def alternatives(cls, options: Any) -> list[Alternative]:
+        """The smallest ring, and in it the lowest degree, that has the error: least in all."""
+        return [Alternative("polynomials on ckks", options)]
+
+    def held(self) -> int:
+        """Keys, and the layers."""
+        keys: int = self.plan.keys
+        return keys + sum(
+            part.nbytes
+            for layer in self.layers.layers
+            for part in (layer.weights, layer.intercepts, layer.coefficients)
+        )
 
     def is_of(self, estimator: Any) -> bool:
         """Whether a fitted model is the one that was planned."""

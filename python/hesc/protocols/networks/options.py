@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 class Network:
     """The client learns scores of a network, and the server knows it.
 
-    A network's weights are not hidden from the client: nothing drowns what noise says of them, and
-    no bound on answers is known below which they stay unknown. A linear model can be hidden for few
-    answers: see `Scores`.
+    A network's weights are not hidden from the client: no added noise hides what an answer's noise
+    says of them, and no bound on answers is known below which they stay unknown. A linear model can
+    be hidden for few answers: see `Scores`.
     """
 
     ranges: tuple[ArrayLike, ArrayLike] | None = None

@@ -15,13 +15,14 @@ from hesc._support.inputs import whole
 from hesc.models import transforms
 from hesc.models.conclusions import Concluding
 from hesc.models.samples import Clipped
+from hesc.params import sizes
 from hesc.params.parameter_set import Params
 from hesc.params.vectors import VectorParams
 from hesc.protocols import labels, wire
 from hesc.protocols.disclosure import TIES, Disclosure, model_kind, secure, units
 from hesc.protocols.message import message_size
 from hesc.protocols.networks.packing import Packing
-from hesc.protocols.plan import Plan
+from hesc.protocols.plan import ModelPlan
 from hesc.ring_products.plans import Sizes
 from hesc.vectors.vectors import EncryptedVector
 
@@ -39,19 +40,11 @@ DEVIATIONS: Final = 14
 _DEEPEST: Final = 16
 KEYS: Final = 1 << 29
 """Bytes of a client's public keys, at most: making them takes seven times as much memory."""
-_KEYS: Final = {
-    8192: (167_006, 872_542),
-    16384: (667_742, 3_489_886),
-    32768: (2_900_062, 17_571_934),
-}
-"""Bytes of the key to encrypt by, and of one to multiply, or to rotate by one step."""
-_HEADS: Final = 58
-"""Bytes of a head, which are among those of each key."""
 _LARGEST: Final = 1e30
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkPlan(Plan, Concluding):
+class NetworkPlan(ModelPlan, Concluding):
     """Public, and the same on both sides. `PrivateMLPClassifier.plan` makes one; print it.
 
     A client may encrypt what lies within the ranges **and** within a ball: with each range brought
@@ -141,10 +134,8 @@ class NetworkPlan(Plan, Concluding):
 
     @property
     def keys(self) -> int:
-        """Bytes of a client's public keys, within a hundred."""
-        public, key = _KEYS[self.ring_degree]
-        # Keys of rotations share a head.
-        return public + key + len(self.packing.rotations()) * (key - _HEADS) + 3 * _HEADS
+        """Bytes of a client's public keys."""
+        return sizes.keys(self.params, moves=len(self.packing.rotations()))
 
     @property
     def needs_keys(self) -> bool:
@@ -262,7 +253,7 @@ def _table(plan: NetworkPlan) -> Disclosure:
         "sample, no score. Tell it none: errors of scores say something of the secret key",
         "client": sees,
         "is given": "; ".join([*given, *(step.discloses for step in plan.steps)]),
-        "weights": "NOT HIDDEN FROM THE CLIENT: nothing drowns what an answer's noise says of them",
+        "weights": "NOT HIDDEN FROM THE CLIENT: an answer's noise tells of them, and none is added",
         "queries": "scores of enough samples give a network away, whatever encrypts them: about as "
         f"many as it has weights, {_weights(plan)}, and often fewer",
         "error": f"{plan.error:.3g}, the root mean square of a score's error in units of "

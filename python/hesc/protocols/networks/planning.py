@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from hesc._native import HescError, NoiseBudgetError, ParameterError, ShapeError
+from hesc._native import NoiseBudgetError, ParameterError, ShapeError
 from hesc._support.inputs import real_array
 from hesc.models import transforms
 from hesc.models.agreement import typical_of
 from hesc.models.layers import Network
 from hesc.models.samples import FARTHEST, are_ranges
+from hesc.params import sizes
 from hesc.protocols.linear.planning import RANGES, warn_of_narrow
 from hesc.protocols.networks.fits import extremes, farthest, fitted
 from hesc.protocols.networks.plan import DEVIATIONS, KEYS, NetworkPlan, middle_and_half
 from hesc.protocols.networks.server import SQUARE, Served, evaluated
 from hesc.ring_products.plans import spread
-from hesc.vectors.vectors import EncryptedVector
+from hesc.vectors.blanks import blank
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -203,7 +204,6 @@ def make(
     inner = Network((scaled, *network.layers[1:]))
     widths = (network.inputs, *(len(layer.intercepts) for layer in network.layers))
     best: tuple[NetworkPlan, Prepared] | None = None
-    trials = _Trials(u)
     for degree, ring in _candidates(inner, ring_limit=None if wanted else _USUAL):
         if max(widths) > ring // 2:
             continue
@@ -230,7 +230,7 @@ def make(
         )
         if plan.keys > KEYS or (best is not None and not fit < best[0].error):
             continue
-        tried = trials.tried(plan, ready)
+        tried = _tried(plan, ready)
         if tried is None:
             continue
         if best is None or tried.error < best[0].error:
@@ -312,34 +312,14 @@ def _agreement(found: Array, clear: Array, model: Described) -> float | None:
     return float((found.argmax(axis=1) == clear.argmax(axis=1)).mean())
 
 
-class _Trials:
-    """Samples of one ciphertext, encrypted and evaluated, with keys that stay for a ring."""
-
-    def __init__(self, u: Array) -> None:
-        self._u = u
-        self._keys: dict[int, Any] = {}
-
-    def tried(self, plan: NetworkPlan, ready: Prepared) -> NetworkPlan | None:
-        """The plan with the noise and sizes of a trial; None if there is no room.
-
-        What CKKS says of an error follows from public data, the same for any numbers and keys.
-        """
-        from hesc.secret import keygen
-
-        packing = plan.packing
-        if plan.ring_degree not in self._keys:
-            made = keygen(plan.params, rotations=packing.rotations())
-            self._keys = {plan.ring_degree: made}
-        secret, keys = self._keys[plan.ring_degree]
-        rows = self._u[: packing.samples]
-        data = secret.encrypt_to_bytes(packing.packed(rows))
-        try:
-            vector = EncryptedVector.from_bytes(plan.params, data).with_keys(keys)
-            found = evaluated(packing, ready.layers, vector)
-        except (NoiseBudgetError, ShapeError):
-            return None
-        outputs = packing.unpacked(secret.decrypt(found), len(rows))
-        if not np.abs(outputs - ready.scores(rows) / ready.unit).max() <= found.error_bound:
-            raise HescError("a trial gave another result than the network in the clear; report it")
-        noise = found.error_bound / DEVIATIONS * ready.unit
-        return replace(plan, noise=noise, vectors=(len(data), len(found.to_bytes())))
+def _tried(plan: NetworkPlan, ready: Prepared) -> NetworkPlan | None:
+    """The plan with the noise and sizes of a trial on a blank vector; None if there is no room."""
+    params, packing = plan.params, plan.packing
+    try:
+        vector = blank(params, rotations=packing.rotations())
+        found = evaluated(packing, ready.layers, vector)
+    except (NoiseBudgetError, ShapeError):
+        return None
+    noise = found.error_bound / DEVIATIONS * ready.unit
+    up, down = sizes.vector(params, seeded=True), sizes.vector(params, level=found.level)
+    return replace(plan, noise=noise, vectors=(up, down))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hesc._native import ParameterError
+from hesc.protocols.backend import Roles
 from hesc.protocols.folders import MODEL, PLAN
 from hesc.protocols.linear.backend import LinearBackend
 from hesc.protocols.outsourced.owner import OutsourcedOwner
@@ -59,6 +60,7 @@ class OutsourcedBackend(LinearBackend):
         plan = self.plan.to_bytes()
         return {"client": {PLAN: plan}, "owner": {PLAN: plan, MODEL: self.owner().to_bytes()}}
 
-    def roles(self) -> dict[str, Any]:
+    @classmethod
+    def roles(cls, options: Any) -> Roles:
         """An encrypted model, and whose it is."""
-        return {"setting": "outsourced", "own_model": self.plan.own_model}
+        return Roles("outsourced", own_model=options.own_model)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any, ClassVar, Never
 
 import numpy as np
 
 from hesc._native import ParameterError
 from hesc._support.inputs import whole
-from hesc.protocols.backend import PlanRequest, check_concluded
-from hesc.protocols.client import Client
+from hesc.protocols.backend import Alternative, PlanRequest, Roles, check_concluded
+from hesc.protocols.client import ModelClient
 from hesc.protocols.linear.backend import LinearBackend, form_of
 from hesc.protocols.owners import pieces, planning
 from hesc.protocols.owners.client import OwnersClient
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 class OwnersBackend(LinearBackend):
     """Parties with columns, a server with weights, and a client with the key."""
+
+    candidates: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def make(cls, request: PlanRequest) -> OwnersBackend:
@@ -61,7 +63,22 @@ class OwnersBackend(LinearBackend):
         sizes = plan.sizes(len(rows))
         return Run(plan.predictions(scores), scores, plan.error, sizes, ready.values, ready.samples)
 
-    def check_compared(self) -> Never:
+    @classmethod
+    def roles(cls, options: Any) -> Roles:  # noqa: ARG003 - all are alike
+        """Columns of several owners."""
+        return Roles("many_parties")
+
+    @classmethod
+    def alternatives(cls, options: Any) -> list[Alternative]:
+        """Columns of slots, each under the client's public key."""
+        return [Alternative("columns of owners", options)]
+
+    def held(self) -> int:
+        """Weights and the client's keys."""
+        keys: int = self.plan.costs["keys"]
+        return keys + self.linear.weights.nbytes + self.linear.intercepts.nbytes
+
+    def question(self) -> Never:
         """Refused: there are no others.
 
         Raises:
@@ -84,7 +101,7 @@ class _Everybody(OwnersClient):
 
     def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Query:
         """A query of rows of all columns."""
-        return Client.encrypt(self, samples, clip=clip)
+        return ModelClient.encrypt(self, samples, clip=clip)
 
     def encrypt_parts(self, features: NDArray[np.float64]) -> list[bytes]:
         """The ciphertexts of all parties."""

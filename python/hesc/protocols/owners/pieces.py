@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from hesc._native import ParameterError, ShapeError, WireError
 from hesc._support.inputs import whole
-from hesc.protocols.message import NAME_BYTES, Kind, Message
+from hesc.protocols.message import NAME_BYTES, NO_QUERY, Kind, Message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,6 +52,8 @@ def read(plan: OwnersPlan, data: bytes) -> Piece:
 
     """
     found = plan.opened(data, Kind.PIECE)
+    if found.query != NO_QUERY:
+        raise WireError("a party's piece of a query names another query, which only answers do")
     head, *columns = found.parts
     if len(head) != _HEAD.size:
         raise WireError("a party's piece does not begin with whose it is")

@@ -17,7 +17,7 @@ from hesc.protocols.linear.plan import check_shape
 from hesc.protocols.message import message_size
 from hesc.protocols.owners import columns
 from hesc.protocols.owners.sets import SETS, SLOTS, noise_of, params_of
-from hesc.protocols.plan import Plan
+from hesc.protocols.plan import ModelPlan
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Side:
 
 
 @dataclass(frozen=True, eq=False)
-class OwnersPlan(Plan, Concluding):
+class OwnersPlan(ModelPlan, Concluding):
     """Public, and the same for all parties, the server and the client, who owns the key.
 
     `PrivateClassifier.plan(X, Parties(...))` makes one; print it to read who

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hesc._native import NoiseBudgetError, ParameterError
 from hesc.models.agreement import kept
+from hesc.params import sizes
 from hesc.protocols.linear import planning
 from hesc.protocols.owners import columns
 from hesc.protocols.owners.plan import MOST_FEATURES, ROOM, SHARE, OwnersPlan, beyond
-from hesc.protocols.owners.sets import SETS, SLOTS, noise_of, params_of
-from hesc.vectors.vectors import EncryptedVector
+from hesc.protocols.owners.sets import SETS, noise_of, params_of
 
 if TYPE_CHECKING:
     from hesc.models.extraction import Linear
@@ -114,14 +113,11 @@ def _set(scale: float, error: float) -> str:
     )
 
 
-@cache
 def costs_of(name: str) -> dict[str, int]:
-    """Bytes of a set's ciphertexts and public key, of zeros under a key that is thrown away."""
-    from hesc.secret import keygen
-
-    _, keys = keygen(params_of(name), products=False)
-    column = keys.encrypt(np.zeros(SLOTS))
-    total = column.native.multiply_real(1.0, column.native.operand_scale).rescale()
-    score = EncryptedVector(keys.params, total, SLOTS, complex_values=True)
-    sizes = keys.to_bytes(), column.to_bytes(), score.to_bytes()
-    return dict(zip(("keys", "column", "score"), map(len, sizes), strict=True))
+    """Bytes of a set's public key, and of ciphertexts before and after a product with a weight."""
+    params = params_of(name)
+    return {
+        "keys": sizes.keys(params, products=False),
+        "column": sizes.vector(params),
+        "score": sizes.vector(params, level=len(params.levels) - 1),
+    }

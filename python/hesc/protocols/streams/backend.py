@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from hesc._native import ParameterError
 from hesc.models import square, transforms
 from hesc.models.extraction import parts_of
-from hesc.protocols.backend import Backend, PlanRequest, check_concluded
+from hesc.protocols.backend import Alternative, Backend, PlanRequest, Roles, check_concluded
 from hesc.protocols.folders import MODEL, PLAN
 from hesc.protocols.runs import Run
 from hesc.protocols.streams import planning
 from hesc.protocols.streams.owner import StreamOwner
+from hesc.protocols.streams.plan import LAYOUTS
 from hesc.protocols.streams.server import StreamServer
 
 if TYPE_CHECKING:
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 class StreamBackend(Backend):
     """An owner with a network in the clear, a server with an encrypted one."""
 
+    failure: ClassVar[float] = 0.0
+    """A bit that is lost is part of the error."""
+
     def __init__(self, plan: StreamPlan, request: PlanRequest, network: SquareNetwork) -> None:
         super().__init__(plan, request)
         self._coefficients = network.coefficients()
@@ -41,6 +46,25 @@ class StreamBackend(Backend):
         plan = planning.make(network, request.rows, request.options, names=request.names)
         check_concluded(plan, request)
         return cls(plan, request, network)
+
+    @classmethod
+    def roles(cls, options: Any) -> Roles:  # noqa: ARG003 - all are alike
+        """An encrypted model, of another owner."""
+        return Roles("outsourced")
+
+    @classmethod
+    def alternatives(cls, options: Any) -> list[Alternative]:
+        """Layouts of streams, where none is asked for."""
+        layouts = LAYOUTS if options.layout == "auto" else [options.layout]
+        return [
+            Alternative(f"streams {layout}".replace("_", " "), replace(options, layout=layout))
+            for layout in layouts
+        ]
+
+    def held(self) -> int:
+        """The encrypted model, as its owner sends it to a server."""
+        _, server = self.parties()
+        return len(server.to_bytes())
 
     def is_of(self, estimator: Any) -> bool:
         """Whether a network is the one that was planned."""

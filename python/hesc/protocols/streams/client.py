@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hesc._native import WireError
-from hesc.protocols.client import Client
+from hesc.protocols.client import ModelClient
 from hesc.protocols.streams.plan import StreamPlan
 from hesc.secret import Decryptor, SecretEncryptor
-from hesc.streams.arrays import Answer
+from hesc.streams.arrays import Answer, answer_claims
 from hesc.streams.networks.monomial import QUERY_DIMENSION
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ class StreamResult(NamedTuple):
     """Standard errors of the scores, each by what its own bits tell."""
 
 
-class StreamClient(Client[StreamResult]):
-    """A plan and a secret key: see `Client`, whose arguments and methods it has."""
+class StreamClient(ModelClient[StreamResult]):
+    """A plan and a secret key: see `ModelClient`, whose arguments and methods it has."""
 
     plan_type = StreamPlan
     plan: StreamPlan
@@ -51,14 +51,15 @@ class StreamClient(Client[StreamResult]):
 
         Raises:
             WireError, ParameterError, KeyMismatchError, DecryptionError: as `decrypt`; outputs of
-                another number of samples or classes.
+                another number of samples, classes or bits, before they are read.
 
         """
-        answer = Answer.from_bytes(self.plan.params, parts[0])
-        if answer.shape != (samples, self.plan.outputs):
+        shape, length = answer_claims(parts[0])
+        if (shape, length) != ((samples, self.plan.outputs), self.plan.stream_length):
             raise WireError(
-                f"an answer of shape {answer.shape} is none of {samples} samples and "
-                f"{self.plan.outputs} classes"
+                f"an answer of shape {shape}, of streams of {length} bits, is none of {samples} "
+                f"samples and {self.plan.outputs} classes, of {self.plan.stream_length} bits"
             )
+        answer = Answer.from_bytes(self.plan.params, parts[0])
         values, errors = Decryptor(self.secret).decrypt(answer, return_std=True)
         return StreamResult(self.plan.predictions(values), values, self.plan.error, errors)

@@ -15,7 +15,7 @@ from hesc.params import Params, StreamParams
 from hesc.protocols import wire
 from hesc.protocols.disclosure import TIES, Disclosure, model_kind, secure, units
 from hesc.protocols.message import message_size
-from hesc.protocols.plan import Plan
+from hesc.protocols.plan import ModelPlan
 from hesc.ring_products.plans import Sizes
 from hesc.streams.encoding import Encoder
 from hesc.streams.networks.monomial import MODEL_DIMENSION, QUERY_DIMENSION
@@ -46,7 +46,7 @@ _GRID: Final = np.linspace(-1, 1, 65)
 
 
 @dataclass(frozen=True, eq=False)
-class StreamPlan(Plan, Concluding):
+class StreamPlan(ModelPlan, Concluding):
     """Public, and the same for client, model's owner and server of a network on streams.
 
     `PrivateSquareNetwork.plan` makes one; print it to read who holds and learns what.

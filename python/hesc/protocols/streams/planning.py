@@ -10,7 +10,7 @@ from hesc._native import ParameterError, WireError
 from hesc._support.inputs import one_name, whole
 from hesc.models import square, transforms
 from hesc.models.samples import spread_out
-from hesc.params import Params
+from hesc.params import Params, sizes
 from hesc.protocols.streams.plan import ASSURANCES, COSTS, LAYOUTS, SCHEMES, StreamPlan
 from hesc.secret import Decryptor, SecretEncryptor, keygen
 from hesc.streams.encryptor import Encryptor, resolve_layout
@@ -38,7 +38,7 @@ def make(
     *,
     names: list[str],
 ) -> StreamPlan:
-    """Plans a network; bytes are counted on one query under keys of its own.
+    """Plans a network; bytes are counted on simulated queries.
 
     Args:
         network: what the server computes.
@@ -125,7 +125,8 @@ def _model(plan: StreamPlan, coefficients: Array, public: Any, **options: Any) -
 
 def _costs(plan: StreamPlan, coefficients: Array, features: Array) -> dict[str, int]:
     """Bytes of ciphertexts beside samples and for each: those of one sample and of two."""
-    secret, public = keygen(plan.params)
+    params = plan.params
+    secret, public = keygen(params.counted())
     model = _model(plan, coefficients, public, layout=plan.layout)
 
     def bytes_of(samples: int) -> tuple[int, int]:
@@ -134,7 +135,7 @@ def _costs(plan: StreamPlan, coefficients: Array, features: Array) -> dict[str, 
         )
         query: SeededArray = encryptor.encrypt(np.repeat(features, samples, axis=0))
         answer: Answer = model.answer(query.expand())
-        return len(query.to_bytes()), len(answer.to_bytes())
+        return sizes.streams(params, query), sizes.streams(params, answer, secret=1, public=1)
 
     costs: dict[str, int] = {}
     for name, one, two in zip(("query", "answer"), bytes_of(1), bytes_of(2), strict=True):

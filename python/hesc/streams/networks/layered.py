@@ -28,7 +28,7 @@ COPIES = 2
 Indices = NDArray[np.int64]
 
 
-class _Plan(NamedTuple):
+class _Pairs(NamedTuple):
     """Which streams each layer combines, for one number of samples."""
 
     hidden: tuple[Indices, Indices]
@@ -59,7 +59,7 @@ class LayeredModel:
         self.output_bias = output_bias
         self._hidden, self._inputs = hidden_weights[0].shape
         self._outputs = len(output_bias)
-        self._plans: dict[int, _Plan] = {}
+        self._pairings: dict[int, _Pairs] = {}
 
     @classmethod
     def encrypt(cls, network: SquareNetwork, encryptor: Encryptor) -> LayeredModel:
@@ -71,9 +71,9 @@ class LayeredModel:
             encryptor.encrypt(network.output_bias),
         )
 
-    def _plan(self, samples: int) -> _Plan:
+    def _pairing(self, samples: int) -> _Pairs:
         """Made once: a server sees the same number of samples again."""
-        if samples not in self._plans:
+        if samples not in self._pairings:
             inputs, hidden, outputs = self._inputs, self._hidden, self._outputs
 
             def grid(*shape: int) -> Indices:
@@ -83,8 +83,8 @@ class LayeredModel:
             products = grid(samples, hidden, inputs)
             biases = np.broadcast_to(products.size + grid(hidden, 1), (samples, hidden, 1))
             squares = grid(samples, 1, hidden, (inputs + 1) ** 2)
-            self._plans = {
-                samples: _Plan(
+            self._pairings = {
+                samples: _Pairs(
                     hidden=_pairs(grid(samples, 1, inputs), grid(hidden, inputs)),
                     joined=np.concatenate([products, biases], axis=-1).reshape(-1),
                     squares=_pairs(terms[..., :, np.newaxis], terms[..., np.newaxis, :]),
@@ -92,7 +92,7 @@ class LayeredModel:
                     biases=_pairs(grid(samples, outputs), grid(outputs)),
                 )
             }
-        return self._plans[samples]
+        return self._pairings[samples]
 
     def hidden(self, query: list[EncryptedArray]) -> list[EncryptedArray]:
         """FC1, for each copy: terms (samples, hidden, inputs + 1), not yet summed."""
@@ -100,9 +100,9 @@ class LayeredModel:
         for z, weights, bias in zip(query, self.hidden_weights, self.hidden_bias, strict=True):
             if z.ndim != 2 or z.shape[1] != self._inputs:
                 raise ShapeError(f"a query has shape (samples, {self._inputs}), not {z.shape}")
-            plan = self._plan(len(z))
-            products = z.native.multiply(weights.native, *plan.hidden)
-            terms = products.append(bias.native).select(plan.joined)
+            pairs = self._pairing(len(z))
+            products = z.native.multiply(weights.native, *pairs.hidden)
+            terms = products.append(bias.native).select(pairs.joined)
             shape = (len(z), self._hidden, self._inputs + 1)
             layers.append(EncryptedArray(z.params, terms, shape))
         return layers
@@ -113,17 +113,17 @@ class LayeredModel:
         Shape (samples, hidden, (inputs + 1)^2).
         """
         first, second = hidden
-        plan = self._plan(len(first))
-        products = first.native.multiply(second.native, *plan.squares)
+        pairs = self._pairing(len(first))
+        products = first.native.multiply(second.native, *pairs.squares)
         shape = (len(first), self._hidden, (self._inputs + 1) ** 2)
         return EncryptedArray(first.params, products, shape)
 
     def outputs(self, squares: EncryptedArray) -> EncryptedArray:
         """FC2: (samples, outputs), by concatenation."""
-        plan = self._plan(len(squares))
-        products = squares.native.multiply(self.output_weights.native, *plan.outputs)
+        pairs = self._pairing(len(squares))
+        products = squares.native.multiply(self.output_weights.native, *pairs.outputs)
         sums = products.sum_groups(self._hidden * (self._inputs + 1) ** 2)
-        outputs = sums.add(self.output_bias.native, *plan.biases)
+        outputs = sums.add(self.output_bias.native, *pairs.biases)
         return EncryptedArray(squares.params, outputs, (len(squares), self._outputs))
 
     def evaluate(self, query: list[EncryptedArray]) -> EncryptedArray:

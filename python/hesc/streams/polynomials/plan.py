@@ -145,7 +145,7 @@ def settle(
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class PolynomialPlan:
     """A way to sum monomials. Made by `hesc.Polynomial.plan`."""
 
     method: str
@@ -170,7 +170,7 @@ class Plan:
         ciphertexts: int | None,
         granularity: int | None,
         random_state: int,
-    ) -> Plan:
+    ) -> PolynomialPlan:
         """See `hesc.Polynomial.plan`."""
         stream_length = whole(stream_length, "stream_length", 1, LONGEST)
         random_state = whole(random_state, "random_state", 0, WORD)

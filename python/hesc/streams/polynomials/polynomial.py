@@ -10,7 +10,7 @@ import numpy as np
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
 from hesc._support.inputs import of_kind, real_array, several, whole
 from hesc.streams.arrays import EncryptedArray, expanded, powers
-from hesc.streams.polynomials.plan import Plan
+from hesc.streams.polynomials.plan import PolynomialPlan
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -229,7 +229,7 @@ class Polynomial:
                 before = here
         return [products[key] for key in self.exponents]
 
-    def evaluate(self, inputs: Inputs, plan: Plan | None = None) -> EncryptedArray:
+    def evaluate(self, inputs: Inputs, plan: PolynomialPlan | None = None) -> EncryptedArray:
         """The polynomial's values, of the shape of each input.
 
         Cost: the products of `monomials`, and what the plan's sum costs; concatenation is free.
@@ -247,7 +247,7 @@ class Polynomial:
         if not inputs:
             raise ShapeError("there is nothing to evaluate; see encrypt_inputs")
         if plan is not None:
-            of_kind(plan, "plan", Plan, "Polynomial.plan makes one")
+            of_kind(plan, "plan", PolynomialPlan, "Polynomial.plan makes one")
         if plan is not None and not plan.sums(self.coefficients, self.exponents):
             raise ParameterError(
                 "this plan sums another polynomial; evaluate with what the plan method of this one "
@@ -272,7 +272,7 @@ class Polynomial:
         ciphertexts: int | None = None,
         granularity: int | None = None,
         random_state: int = 0,
-    ) -> Plan:
+    ) -> PolynomialPlan:
         """How to sum the monomials.
 
         Args:
@@ -288,7 +288,7 @@ class Polynomial:
             random_state: seed of "multiplexed".
 
         """
-        return Plan.for_sum(
+        return PolynomialPlan.for_sum(
             self.coefficients,
             self.exponents,
             stream_length,

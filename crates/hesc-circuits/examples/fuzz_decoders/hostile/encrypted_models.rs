@@ -1,8 +1,9 @@
 //! Encrypted models of ring products, and the answers that they give.
 
+use hesc_circuits::plans::PlanError;
 use hesc_circuits::ring_products::{
-    Declared, EncryptedModel, Plan, Protection, RingProductError, Under, answer_bytes, decrypt,
-    encrypt, encrypt_model, encrypt_model_public, query_bytes,
+    Declared, EncryptedModel, Plan, Protection, Under, answer_bytes, decrypt, encrypt,
+    encrypt_model, encrypt_model_public, query_bytes,
 };
 use hesc_math::AesCtrRng;
 use hesc_schemes::rlwe::SecretKey;
@@ -22,7 +23,7 @@ pub struct EncryptedModelTarget {
 
 impl EncryptedModelTarget {
     /// Two features and an output.
-    pub fn new(under: Under) -> Result<Self, RingProductError> {
+    pub fn new(under: Under) -> Result<Self, PlanError> {
         let (weights, intercepts, low, high) = ([0.5, -2.0], [0.25], [-1.0, 0.0], [1.0, 3.0]);
         let mut declared = Declared::of_model(&weights, &intercepts, &low, &high, 0.1)?;
         declared.protection = Protection::Encrypted(under);

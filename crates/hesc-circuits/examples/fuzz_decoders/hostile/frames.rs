@@ -3,7 +3,7 @@
 use hesc_schemes::wire::{self, Kind};
 
 /// Bytes before and after the body.
-const HEADER: usize = 14;
+pub const HEADER: usize = 14;
 const CHECKSUM: usize = 16;
 
 /// What a field's bytes are.
@@ -253,6 +253,13 @@ impl<'a> Body<'a> {
         self.constants(elements);
     }
 
+    fn public_keys(&mut self) {
+        for _ in 0..self.one("keys", Type::U8) {
+            self.one("which", Type::U8);
+            self.frames(1);
+        }
+    }
+
     fn packed(&mut self) {
         let axes = self.one("axes", Type::U8);
         self.many(axes, &[("axis", Type::U64)]);
@@ -278,6 +285,8 @@ impl Frame {
             body.answer();
         } else if is(Kind::EncryptedBits) || is(Kind::BitAnswer) {
             body.packed();
+        } else if is(Kind::PublicKeys) {
+            body.public_keys();
         } else {
             body.layout(layout(family, kind));
             body.one("words", Type::Words(body.rest.len()));

@@ -1,10 +1,10 @@
 //! Plans, galleries, probes and distances of encrypted codes.
 
 use hesc_circuits::codes::galleries::{
-    Gallery, Plan, Probes, decrypt, distances_bytes, encrypt_gallery, encrypt_probes,
+    Declared, Gallery, Plan, Probes, decrypt, distances_bytes, encrypt_gallery, encrypt_probes,
 };
+use hesc_circuits::plans::PlanError;
 use hesc_math::AesCtrRng;
-use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::SecretKey;
 use rand_core::SeedableRng;
 
@@ -22,8 +22,8 @@ pub struct GalleryTarget {
 
 impl GalleryTarget {
     /// Two blocks, and two probes.
-    pub fn new() -> Result<Self, SchemeError> {
-        let plan = Plan::new(64, 64)?;
+    pub fn new() -> Result<Self, PlanError> {
+        let plan = Plan::new(Declared { bits: 64, piece: 64 })?;
         let rng = &mut AesCtrRng::from_seed([9; 32]);
         let (secret, _) = plan.products().scheme().generate_keys(rng);
         let (other, _) = plan.products().scheme().generate_keys(rng);
@@ -52,7 +52,7 @@ impl GalleryTarget {
         let last = found.first + found.distances.len();
         let there = found.probe < found.probes && last <= found.records;
         asked.that(there, "records or probes that are not there");
-        let within = found.distances.iter().all(|&d| d as usize <= self.plan.bits());
+        let within = found.distances.iter().all(|&d| d as usize <= self.plan.declared().bits);
         asked.that(within, "a distance that no codes have");
         true
     }

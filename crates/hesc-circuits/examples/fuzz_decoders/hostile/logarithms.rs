@@ -1,9 +1,10 @@
 //! Plans, uploads and answers of products by logarithms.
 
 use hesc_circuits::logarithms::{
-    Declared, EncryptionKey, Evaluator, LogarithmError, Operand, Plan, Recipes, Source, Sums,
-    answer_bytes, decrypt, encrypt, upload_bytes,
+    Declared, EncryptionKey, Evaluator, Operand, Plan, Recipes, Source, Sums, answer_bytes,
+    decrypt, encrypt, upload_bytes,
 };
+use hesc_circuits::plans::PlanError;
 use hesc_math::AesCtrRng;
 use hesc_schemes::rlwe::SecretKey;
 use rand_core::SeedableRng;
@@ -25,7 +26,7 @@ const CLEAR: [f64; 2] = [0.25, -1.0];
 
 impl LogarithmTarget {
     /// Three products of four operands, one of each kind.
-    pub fn new() -> Result<Self, LogarithmError> {
+    pub fn new() -> Result<Self, PlanError> {
         let operand = |source, shared| Operand {
             source,
             shared,

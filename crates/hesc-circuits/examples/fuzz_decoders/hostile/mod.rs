@@ -13,6 +13,7 @@ mod galleries;
 mod leveled;
 mod lies;
 mod logarithms;
+mod public_keys;
 mod ring_products;
 pub mod streams;
 
@@ -36,6 +37,7 @@ use galleries::GalleryTarget;
 use leveled::LeveledTarget;
 use lies::below;
 use logarithms::LogarithmTarget;
+use public_keys::PublicKeysTarget;
 use ring_products::RingProductTarget;
 use streams::StreamsTarget;
 
@@ -221,6 +223,7 @@ pub fn quick_targets() -> Targets {
         Box::new(EncryptedModelTarget::new(Under::Public)?),
         Box::new(GalleryTarget::new()?),
         Box::new(LogarithmTarget::new()?),
+        Box::new(PublicKeysTarget::new()?),
     ])
 }
 

@@ -1,8 +1,8 @@
 //! Plans, queries and answers of ring products.
 
+use hesc_circuits::plans::PlanError;
 use hesc_circuits::ring_products::{
-    Declared, Hiding, Model, Plan, Protection, RingProductError, answer_bytes, decrypt, encrypt,
-    query_bytes,
+    Declared, Hiding, Model, Plan, Protection, answer_bytes, decrypt, encrypt, query_bytes,
 };
 use hesc_math::AesCtrRng;
 use hesc_schemes::rlwe::SecretKey;
@@ -24,7 +24,7 @@ pub struct RingProductTarget {
 
 impl RingProductTarget {
     /// Two features and an output; with weights hidden or not.
-    pub fn new(hidden: bool) -> Result<Self, RingProductError> {
+    pub fn new(hidden: bool) -> Result<Self, PlanError> {
         let (weights, intercepts, low, high) = ([0.5, -2.0], [0.25], [-1.0, 0.0], [1.0, 3.0]);
         let mut declared = Declared::of_model(&weights, &intercepts, &low, &high, 0.1)?;
         if hidden {

@@ -4,9 +4,10 @@ use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize as _, Zeroizing};
 
 use crate::blocks::map_blocks;
+use crate::plans::Seed;
 
 use super::plan::Plan;
-use super::wire::{self, Pieces, Seed};
+use super::wire::{self, Pieces};
 
 /// Which side of a product a code is on.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -192,10 +193,8 @@ pub(super) fn inner_products(
         for (a, seed) in own.iter().zip(RingProducts::seeds(reply.seed, plan.pieces())) {
             products.add_third(a, seed, row, c_2);
         }
-        if let Some(truncation) = plan.truncation() {
-            let words = reply.c_1.iter_mut().chain(&mut reply.distances);
-            words.for_each(|word| *word = truncation.lift(*word));
-        }
+        plan.answers().lift(&mut reply.c_1);
+        plan.answers().lift(&mut reply.distances);
         products.unmask_square(key, &mut reply.c_1, c_2)?;
         let places = plan.places(reply.distances.len()).zip(&reply.distances);
         let found =

@@ -18,7 +18,7 @@ mod tests;
 mod wire;
 
 pub use client::{Found, decrypt, encrypt_gallery, encrypt_probes};
-pub use plan::Plan;
+pub use plan::{Declared, Plan};
 pub use server::{Gallery, Probes};
 pub use wire::{distances_bytes, gallery_bytes, probes_bytes};
 

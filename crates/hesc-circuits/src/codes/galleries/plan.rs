@@ -1,9 +1,9 @@
-use std::sync::Arc;
-
+use hesc_schemes::SchemeError;
+use hesc_schemes::rlwe::RingProducts;
 use hesc_schemes::rlwe::noise::{TAILS, secret_key_deviation};
-use hesc_schemes::rlwe::{RingProducts, Truncation};
 use hesc_schemes::wire::{Kind, Reader, Writer};
-use hesc_schemes::{Fingerprint, SchemeError};
+
+use crate::plans::{self, Declaration, Derived, PlanError, smallest};
 
 /// Ring degrees and bits of the prime, from what is cheapest: few, so that a key serves many plans.
 const SIZES: [(usize, u32); 5] = [(2048, 36), (2048, 42), (2048, 50), (4096, 42), (4096, 50)];
@@ -14,30 +14,29 @@ const LIMIT: f64 = 0.875;
 /// The square of the norm of a ring's noise is at most so many times its mean, see `ring_products`.
 const NORM_MARGIN: f64 = 2.0;
 
-/// What both sides of comparisons agree upon, from the bits of a code and of its pieces. Public. Cheap to clone.
-#[derive(Debug, Clone)]
-pub struct Plan(Arc<Inner>);
+/// What both sides of comparisons agree upon.
+pub type Plan = plans::Plan<Declared>;
 
-#[derive(Debug)]
-struct Inner {
-    bits: usize,
-    piece: usize,
-    products: RingProducts,
-    scales: Scales,
-    truncation: Option<Truncation>,
-    fingerprint: Fingerprint,
+/// Bits of a code, and of the pieces that it is cut in. Fewer bits to a piece: more codes to a ciphertext, smaller answers
+/// and less time for each, and larger probes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Declared {
+    /// Of a code: a multiple of 64, up to 4096.
+    pub bits: usize,
+    /// Of a piece: 8 at least; pieces make up a code.
+    pub piece: usize,
 }
 
 /// What signs are multiplied with, and the bits of an answer's coefficients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Scales {
+pub struct Scales {
     probe: i64,
     gallery: i64,
     answer_bits: u32,
 }
 
-fn refuse<T>(name: &'static str, value: usize, remedy: &'static str) -> Result<T, SchemeError> {
-    Err(SchemeError::Parameter { name, value: value.to_string(), remedy })
+fn refuse<T>(name: &'static str, value: usize, remedy: &'static str) -> Result<T, PlanError> {
+    Err(SchemeError::Parameter { name, value: value.to_string(), remedy }.into())
 }
 
 /// The scales and the fewest bits of an answer with which distances decrypt, but for a probability below `2^-128`.
@@ -72,66 +71,55 @@ fn reach(modulus: u64, n: usize, bits: usize, piece: usize, scales: Scales) -> f
     TAILS * (noise + roundings).sqrt() + 2.0
 }
 
-impl Plan {
-    /// For codes of so many bits, cut in pieces of so many. Fewer bits to a piece: more codes to a ciphertext, smaller
-    /// answers and less time for each, and larger probes. Cost: milliseconds.
-    ///
-    /// # Errors
-    /// [`SchemeError::Parameter`] for bits that are no multiple of 64 up to 4096, or pieces that do not make up a code.
-    pub fn new(bits: usize, piece: usize) -> Result<Self, SchemeError> {
+impl Declaration for Declared {
+    type Derived = Scales;
+    const KIND: Kind = Kind::GalleryPlan;
+
+    fn derive(&self) -> Result<(RingProducts, Scales), PlanError> {
+        let Self { bits, piece } = *self;
         if !BITS.contains(&bits) || !bits.is_multiple_of(64) {
             return refuse("bits", bits, "codes have a multiple of 64 bits, up to 4096");
         }
         if piece < 8 || !bits.is_multiple_of(piece) {
             return refuse("piece", piece, "pieces have 8 bits at least, and make up a code");
         }
-        for (n, prime_bits) in SIZES {
-            let modulus = RingProducts::modulus_of_size(n, prime_bits)?;
-            if let Some(scales) = scales(modulus, n, bits, piece).filter(|_| piece <= n) {
-                return Self::with(bits, piece, RingProducts::of_size(n, prime_bits)?, scales);
-            }
+        let room = |n, modulus| scales(modulus, n, bits, piece).filter(|_| piece <= n);
+        match smallest(&SIZES, room)? {
+            Some(found) => Ok(found),
+            None => refuse("bits", bits, "no set has room for such codes; take shorter ones"),
         }
-        refuse("bits", bits, "no set has room for such codes; take shorter ones")
     }
 
-    fn with(
-        bits: usize,
-        piece: usize,
-        products: RingProducts,
-        scales: Scales,
-    ) -> Result<Self, SchemeError> {
-        let lost = scales.answer_bits <= products.modulus().ilog2();
-        let truncation = lost.then(|| Truncation::new(products.modulus(), scales.answer_bits));
-        let fingerprint = Fingerprint::of(&bytes_of(bits, piece, &products, scales));
-        Ok(Self(Arc::new(Inner { bits, piece, products, scales, truncation, fingerprint })))
+    fn write(&self, writer: &mut Writer) {
+        writer.u32(self.bits as u32).u32(self.piece as u32);
     }
 
-    /// Wire form.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        bytes_of(self.bits(), self.piece(), self.products(), self.0.scales)
+    fn read(reader: &mut Reader<'_>) -> Result<Self, SchemeError> {
+        Ok(Self { bits: reader.u32()? as usize, piece: reader.u32()? as usize })
+    }
+}
+
+impl Derived for Scales {
+    const BYTES: usize = 8 + 8;
+
+    fn answer_bits(&self) -> u32 {
+        self.answer_bits
     }
 
-    /// Reads a plan, and makes it again: what it says beyond bits must follow from them.
-    ///
-    /// # Errors
-    /// [`SchemeError::Wire`]; as [`Self::new`].
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::GalleryPlan)?;
-        let plan = Self::new(reader.u32()? as usize, reader.u32()? as usize)?;
-        if plan.to_bytes() == bytes {
-            return Ok(plan);
-        }
-        Err(reader.error("its scales do not follow from its bits"))
+    fn write(&self, writer: &mut Writer) {
+        writer.u64(self.probe as u64).u64(self.gallery as u64);
     }
+}
 
+impl Plan {
     /// Bits of a code.
     pub fn bits(&self) -> usize {
-        self.0.bits
+        self.declared().bits
     }
 
     /// Bits of a piece.
     pub fn piece(&self) -> usize {
-        self.0.piece
+        self.declared().piece
     }
 
     /// Pieces of a code: ciphertexts of a probe.
@@ -144,35 +132,12 @@ impl Plan {
         self.ring_degree() / self.piece()
     }
 
-    /// The set.
-    pub fn products(&self) -> &RingProducts {
-        &self.0.products
-    }
-
-    /// Its hash, which everything made under it carries.
-    pub fn fingerprint(&self) -> Fingerprint {
-        self.0.fingerprint
-    }
-
-    /// Bits of the coefficients of an answer.
-    pub fn answer_bits(&self) -> u32 {
-        self.0.scales.answer_bits
-    }
-
-    pub(super) fn ring_degree(&self) -> usize {
-        self.products().scheme().ring_degree()
-    }
-
     pub(super) fn probe_scale(&self) -> i64 {
-        self.0.scales.probe
+        self.derived().probe
     }
 
     pub(super) fn gallery_scale(&self) -> i64 {
-        self.0.scales.gallery
-    }
-
-    pub(super) fn truncation(&self) -> Option<&Truncation> {
-        self.0.truncation.as_ref()
+        self.derived().gallery
     }
 
     /// How the records of a gallery are cut into blocks: how many each has.
@@ -185,7 +150,7 @@ impl Plan {
     #[cfg(test)]
     pub(super) fn reach(&self) -> f64 {
         let q = self.products().modulus();
-        reach(q, self.ring_degree(), self.bits(), self.piece(), self.0.scales)
+        reach(q, self.ring_degree(), self.bits(), self.piece(), *self.derived())
     }
 
     /// Where the inner products of a block lie.
@@ -207,12 +172,4 @@ impl Plan {
             & ((distance - rounded).abs() <= LIMIT / 2.0);
         rounded as u32 | u32::from(!valid).wrapping_neg()
     }
-}
-
-fn bytes_of(bits: usize, piece: usize, products: &RingProducts, scales: Scales) -> Vec<u8> {
-    let mut writer = Writer::new(Kind::GalleryPlan);
-    writer.u32(bits as u32).u32(piece as u32).u32(products.scheme().ring_degree() as u32);
-    writer.u64(products.modulus()).u64(scales.probe as u64).u64(scales.gallery as u64);
-    writer.u8(scales.answer_bits as u8);
-    writer.finish()
 }

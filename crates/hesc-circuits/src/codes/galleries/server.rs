@@ -2,9 +2,10 @@ use hesc_schemes::rlwe::{Operand, RingProducts};
 use hesc_schemes::{KeyId, SchemeError, checkpoint};
 
 use crate::blocks::map_blocks;
+use crate::plans::Seed;
 
 use super::plan::Plan;
-use super::wire::{self, Pieces, Range, Reply, Seed};
+use super::wire::{self, Pieces, Range, Reply};
 
 /// Encrypted codes that probes are compared to, as evaluations.
 pub struct Gallery {
@@ -132,10 +133,8 @@ impl Gallery {
         products.inverse(c_0);
         products.inverse(c_1);
         let mut distances: Vec<u64> = self.plan.places(count).map(|place| c_0[place]).collect();
-        if let Some(truncation) = self.plan.truncation() {
-            let words = c_1.iter_mut().chain(&mut distances);
-            words.for_each(|word| *word = truncation.truncate(*word));
-        }
+        self.plan.answers().truncate(c_1);
+        self.plan.answers().truncate(&mut distances);
         Ok(Reply { seed: block.seed, c_1: c_1.clone(), distances })
     }
 }

@@ -4,7 +4,13 @@ use hesc_schemes::wire::checksum;
 use proptest::prelude::*;
 use rand_core::{Rng, SeedableRng};
 
+use crate::plans::PlanError;
+
 use super::*;
+
+fn plan_of(bits: usize, piece: usize) -> Result<Plan, PlanError> {
+    Plan::new(Declared { bits, piece })
+}
 
 fn codes(rng: &mut AesCtrRng, count: usize, bits: usize) -> Vec<u64> {
     (0..count * bits / 64).map(|_| rng.next_u64()).collect()
@@ -35,7 +41,7 @@ proptest! {
         let bits = 64 * words;
         let piece = (bits >> cut).max(8);
         prop_assume!(bits % piece == 0);
-        let plan = Plan::new(bits, piece).unwrap();
+        let plan = plan_of(bits, piece).unwrap();
         prop_assert_eq!(Plan::from_bytes(&plan.to_bytes()).unwrap().fingerprint(), plan.fingerprint());
         let (secret, _) = plan.products().scheme().generate_keys(rng);
         let mut gallery = codes(rng, records, bits);
@@ -72,7 +78,7 @@ proptest! {
 fn the_longest_codes_have_room() {
     let rng = &mut AesCtrRng::seed_from_u64(1);
     for (bits, piece) in [(4096, 4096), (4096, 2048), (4096, 64), (4096, 8), (64, 64), (64, 8)] {
-        let plan = Plan::new(bits, piece).unwrap();
+        let plan = plan_of(bits, piece).unwrap();
         let (secret, _) = plan.products().scheme().generate_keys(rng);
         let probe = codes(rng, 1, bits);
         let opposite: Vec<u64> = probe.iter().map(|word| !word).collect();
@@ -92,7 +98,7 @@ fn the_longest_codes_have_room() {
 #[test]
 fn equal_codes_are_encrypted_differently() {
     let rng = &mut AesCtrRng::seed_from_u64(4);
-    let plan = Plan::new(64, 32).unwrap();
+    let plan = plan_of(64, 32).unwrap();
     let (secret, _) = plan.products().scheme().generate_keys(rng);
     let code = vec![0x0123_4567_89ab_cdef; 2];
     let two = [0; 2].map(|_| encrypt_probes(&plan, &secret, &code, rng).unwrap());
@@ -114,7 +120,7 @@ fn equal_codes_are_encrypted_differently() {
 fn noise_follows_its_law_and_keeps_its_bound() {
     let rng = &mut AesCtrRng::seed_from_u64(5);
     for (bits, piece) in [(512, 16), (512, 64), (1024, 64), (4096, 32)] {
-        let plan = Plan::new(bits, piece).unwrap();
+        let plan = plan_of(bits, piece).unwrap();
         let (probe, gallery) = (plan.probe_scale() as f64, plan.gallery_scale() as f64);
         let n = plan.ring_degree() as f64;
         let (mut measured, mut count) = (0.0, 0);
@@ -151,7 +157,7 @@ fn noise_follows_its_law_and_keeps_its_bound() {
 /// What decides over a distance: noise beyond its bound is refused.
 #[test]
 fn what_is_off_by_more_than_noise_is_refused() {
-    let plan = Plan::new(512, 64).unwrap();
+    let plan = plan_of(512, 64).unwrap();
     let step = plan.probe_scale() * plan.gallery_scale();
     for distance in [0, 1, 255, 511, 512] {
         let exact = (512 - 2 * distance) * step;
@@ -174,10 +180,13 @@ fn codes_plans_and_keys_that_do_not_fit_are_refused() {
     for (bits, piece) in
         [(0, 8), (63, 63), (100, 50), (8192, 64), (512, 7), (512, 96), (512, 0), (64, 128)]
     {
-        let refused = Plan::new(bits, piece).unwrap_err();
-        assert!(matches!(refused, SchemeError::Parameter { .. }), "{bits} {piece}: {refused}");
+        let refused = plan_of(bits, piece).unwrap_err();
+        assert!(
+            matches!(refused, PlanError::Scheme(SchemeError::Parameter { .. })),
+            "{bits} {piece}: {refused}"
+        );
     }
-    let [plan, other] = [64, 128].map(|piece| Plan::new(128, piece).unwrap());
+    let [plan, other] = [64, 128].map(|piece| plan_of(128, piece).unwrap());
     let scheme = plan.products().scheme();
     let (secret, _) = scheme.generate_keys(rng);
     let (foreign, _) = scheme.generate_keys(rng);
@@ -222,7 +231,7 @@ fn codes_plans_and_keys_that_do_not_fit_are_refused() {
 #[test]
 fn readers_believe_nothing() {
     let rng = &mut AesCtrRng::seed_from_u64(3);
-    let plan = Plan::new(512, 64).unwrap();
+    let plan = plan_of(512, 64).unwrap();
     let (secret, _) = plan.products().scheme().generate_keys(rng);
     let gallery = codes(rng, 70, 512);
     let sent = encrypt_gallery(&plan, &secret, &gallery, rng).unwrap();

@@ -1,17 +1,13 @@
 //! The wire forms of galleries, probes and distances. Every size follows from the plan and from numbers of records and
 //! probes.
 
-use hesc_schemes::wire::{Kind, Reader, Writer};
-use hesc_schemes::{KeyId, SchemeError, Tag};
+use hesc_schemes::wire::{Kind, Reader};
+use hesc_schemes::{KeyId, SchemeError};
+
+use crate::plans::{FRAME, SEED, Seed};
 
 use super::plan::Plan;
 use super::{MOST_PROBES, MOST_RECORDS, MOST_WORDS};
-
-pub(super) type Seed = [u8; 32];
-
-/// Bytes of a frame, with the names of plan and key.
-const FRAME: usize = 30 + 32;
-const SEED: usize = size_of::<Seed>();
 
 /// Ciphertexts under one seed: the pieces of a probe, or of a block of a gallery. Coefficients of `c_0`.
 pub(super) struct Pieces {
@@ -41,13 +37,9 @@ pub(super) struct Reply {
     pub distances: Vec<u64>,
 }
 
-fn residue_bits(plan: &Plan) -> u32 {
-    plan.products().modulus().ilog2() + 1
-}
-
 /// Bytes of a number of objects whose pieces are under one seed each.
 fn framed(plan: &Plan, objects: usize) -> usize {
-    let piece = plan.ring_degree() / 8 * residue_bits(plan) as usize;
+    let piece = plan.residues().bytes(plan.ring_degree());
     FRAME + 4 + objects * (SEED + plan.pieces() * piece)
 }
 
@@ -63,8 +55,8 @@ pub fn probes_bytes(plan: &Plan, probes: usize) -> usize {
 
 /// Bytes of the distances of a probe to so many records, from the beginning of a block.
 pub fn distances_bytes(plan: &Plan, records: usize) -> usize {
-    let bits = plan.answer_bits() as usize;
-    let block = |count: usize| SEED + plan.ring_degree() / 8 * bits + (count * bits).div_ceil(8);
+    let answers = plan.answers();
+    let block = |count| SEED + answers.bytes(plan.ring_degree()) + answers.bytes(count);
     FRAME + 5 * 4 + SEED + plan.blocks(records).map(block).sum::<usize>()
 }
 
@@ -75,11 +67,11 @@ fn write_pieces(
     count: usize,
     objects: &[Pieces],
 ) -> Vec<u8> {
-    let mut writer = Writer::with_capacity(kind, bytes);
-    writer.tag(Tag { params: plan.fingerprint(), key }).u32(count as u32);
+    let mut writer = plan.message(kind, bytes, key);
+    writer.u32(count as u32);
     for Pieces { seed, words } in objects {
         writer.bytes(seed);
-        words.iter().for_each(|words| _ = writer.packed(words, residue_bits(plan)));
+        words.iter().for_each(|words| plan.residues().write(&mut writer, words));
     }
     writer.finish()
 }
@@ -93,13 +85,7 @@ fn read_pieces(
     for _ in 0..count {
         let seed = reader.array()?;
         let words = (0..plan.pieces())
-            .map(|_| {
-                let words = reader.packed::<u64>(plan.ring_degree(), residue_bits(plan))?;
-                let valid = words.iter().all(|&x| x < plan.products().modulus());
-                valid
-                    .then_some(words)
-                    .ok_or_else(|| reader.error("a residue is not below its modulus"))
-            })
+            .map(|_| plan.residues().read(reader, plan.ring_degree()))
             .collect::<Result<_, _>>()?;
         objects.push(Pieces { seed, words });
     }
@@ -119,8 +105,7 @@ pub(super) fn gallery_from_bytes(
     plan: &Plan,
     bytes: &[u8],
 ) -> Result<(KeyId, usize, Vec<Pieces>), SchemeError> {
-    let mut reader = Reader::open(bytes, Kind::Gallery)?;
-    let key = reader.tag(plan.fingerprint())?.key;
+    let (mut reader, key) = plan.open(bytes, Kind::Gallery)?;
     let records = reader.u32()? as usize;
     if !(1..=most_records(plan)).contains(&records) {
         return Err(reader.error("it has no records, or more than memory should hold"));
@@ -150,8 +135,7 @@ pub(super) fn probes_from_bytes(
     plan: &Plan,
     bytes: &[u8],
 ) -> Result<(KeyId, Vec<Pieces>), SchemeError> {
-    let mut reader = Reader::open(bytes, Kind::Probes)?;
-    let key = reader.tag(plan.fingerprint())?.key;
+    let (mut reader, key) = plan.open(bytes, Kind::Probes)?;
     let count = reader.u32()? as usize;
     if !(1..=most_probes(plan)).contains(&count) {
         return Err(reader.error("it has no probes, or more than a message takes"));
@@ -168,15 +152,15 @@ pub(super) fn distances_to_bytes(
     probe: &Seed,
     replies: &[Reply],
 ) -> Vec<u8> {
-    let bits = plan.answer_bits();
-    let mut writer = Writer::new(Kind::GalleryDistances);
-    writer.tag(Tag { params: plan.fingerprint(), key });
+    let mut writer = plan.message(Kind::GalleryDistances, 0, key);
     for number in [range.records, range.probes, range.probe, range.first, range.blocks] {
         writer.u32(number as u32);
     }
     writer.bytes(probe);
     for reply in replies {
-        writer.bytes(&reply.seed).packed(&reply.c_1, bits).packed(&reply.distances, bits);
+        writer.bytes(&reply.seed);
+        plan.answers().write(&mut writer, &reply.c_1);
+        plan.answers().write(&mut writer, &reply.distances);
     }
     writer.finish()
 }
@@ -185,8 +169,7 @@ pub(super) fn distances_from_bytes(
     plan: &Plan,
     bytes: &[u8],
 ) -> Result<(KeyId, Range, Seed, Vec<Reply>), SchemeError> {
-    let mut reader = Reader::open(bytes, Kind::GalleryDistances)?;
-    let key = reader.tag(plan.fingerprint())?.key;
+    let (mut reader, key) = plan.open(bytes, Kind::GalleryDistances)?;
     let mut numbers = [0; 5];
     for number in &mut numbers {
         *number = reader.u32()? as usize;
@@ -202,15 +185,11 @@ pub(super) fn distances_from_bytes(
         return Err(reader.error("it is no part of distances of so many probes and records"));
     }
     let seed = reader.array()?;
-    let (bits, modulus) = (plan.answer_bits(), plan.products().modulus());
     let mut replies = Vec::new();
     for count in plan.blocks(records).skip(first).take(blocks) {
         let seed = reader.array()?;
-        let c_1 = reader.packed::<u64>(plan.ring_degree(), bits)?;
-        let distances = reader.packed::<u64>(count, bits)?;
-        if plan.truncation().is_none() && c_1.iter().chain(&distances).any(|&x| x >= modulus) {
-            return Err(reader.error("a residue is not below its modulus"));
-        }
+        let c_1 = plan.answers().read(&mut reader, plan.ring_degree())?;
+        let distances = plan.answers().read(&mut reader, count)?;
         replies.push(Reply { seed, c_1, distances });
     }
     reader.finish()?;

@@ -6,6 +6,8 @@ use hesc_math::AesCtrRng;
 use hesc_schemes::rlwe::{PublicKey, SecretKey};
 use rand_core::{Rng, SeedableRng};
 
+use crate::plans::PlanError;
+
 use super::*;
 
 fn generator(seed: u64) -> AesCtrRng {
@@ -53,7 +55,7 @@ impl Parties {
         number: usize,
         numbers: &[f64],
         rng: &mut AesCtrRng,
-    ) -> Result<Vec<u8>, LogarithmError> {
+    ) -> Result<Vec<u8>, PlanError> {
         let key = match self.plan.declared().operands[number].source {
             Source::Secret => EncryptionKey::Secret(&self.secret),
             _ => EncryptionKey::Public(&self.public),
@@ -66,7 +68,7 @@ impl Parties {
         &self,
         numbers: &[Vec<f64>],
         rng: &mut AesCtrRng,
-    ) -> Result<(Evaluator, Vec<Vec<u8>>), LogarithmError> {
+    ) -> Result<(Evaluator, Vec<Vec<u8>>), PlanError> {
         let (mut clear, mut shared, mut others) = (Vec::new(), Vec::new(), Vec::new());
         for (number, operand) in self.plan.declared().operands.iter().enumerate() {
             match (operand.source, operand.shared) {

@@ -199,7 +199,7 @@ fn noise_has_the_room_that_plans_leave() {
         let numbers = vec![vec![1.0; products * 20]; factors];
         let (_, answer) = parties.run(&numbers, rng);
         let (_, _, replies) = super::super::wire::answer_from_bytes(&plan, &answer).unwrap();
-        let truncation = plan.truncation().unwrap();
+        let truncation = plan.answers().truncation.as_ref().unwrap();
         let (mut sum, mut count, mut largest) = (0.0, 0.0, 0.0f64);
         for mut reply in replies {
             let words = reply.c_1.iter_mut().chain(&mut reply.c_0);

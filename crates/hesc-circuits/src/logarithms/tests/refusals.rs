@@ -74,7 +74,7 @@ fn what_was_not_declared_is_refused() {
         let mut numbers = inside.clone();
         numbers[8] = value;
         let refused = parties.upload(0, &numbers, rng).unwrap_err();
-        assert_eq!(refused, LogarithmError::Number { operand: 0, sample: 1, element: 3 });
+        assert_eq!(refused, PlanError::Number { operand: 0, sample: 1, element: 3 });
         assert!(!refused.to_string().contains(&value.to_string()));
     }
     for count in [0, 3, 7] {
@@ -84,7 +84,7 @@ fn what_was_not_declared_is_refused() {
         parties.upload(1, &inside, rng).unwrap_err().to_string().contains("10 numbers are not 5")
     );
     let many = vec![0.0; 5 * (parties.plan.most_samples() + 1)];
-    assert!(matches!(parties.upload(0, &many, rng), Err(LogarithmError::Samples { .. })));
+    assert!(matches!(parties.upload(0, &many, rng), Err(PlanError::Samples { .. })));
     let secret = EncryptionKey::Secret(&parties.secret);
     let public = EncryptionKey::Public(&parties.public);
     for (operand, key, text) in [
@@ -101,7 +101,7 @@ fn what_was_not_declared_is_refused() {
     assert_ne!(fine.products().modulus(), parties.plan.products().modulus());
     for (operand, key) in [(0, secret), (1, public)] {
         let refused = encrypt(&fine, operand, key, &inside[..5], rng).unwrap_err();
-        assert!(matches!(refused, LogarithmError::Scheme(SchemeError::ParameterMismatch { .. })));
+        assert!(matches!(refused, PlanError::Scheme(SchemeError::ParameterMismatch { .. })));
     }
 }
 
@@ -135,12 +135,12 @@ fn evaluators_take_every_operand_once() {
     assert!(refused(&[&upload, &shared]).contains("belongs to the evaluator"));
     let foreign = others.upload(0, &x, rng).unwrap();
     let mismatch = evaluator.evaluate(&[&foreign]).unwrap_err();
-    assert!(matches!(mismatch, LogarithmError::Scheme(SchemeError::KeyMismatch { .. })));
+    assert!(matches!(mismatch, PlanError::Scheme(SchemeError::KeyMismatch { .. })));
     // An answer is no factor of another product.
     let answer = evaluator.evaluate(&[&upload]).unwrap();
     assert!(refused(&[&answer]).contains("another kind"));
     let mismatch = decrypt(&parties.plan, &others.secret, &answer).err().unwrap();
-    assert!(matches!(mismatch, LogarithmError::Scheme(SchemeError::KeyMismatch { .. })));
+    assert!(matches!(mismatch, PlanError::Scheme(SchemeError::KeyMismatch { .. })));
     let other = Plan::new(apart(three(), 0.11)).unwrap();
     assert_eq!(other.products().modulus(), parties.plan.products().modulus());
     assert!(decrypt(&other, &parties.secret, &answer).is_err());
@@ -149,7 +149,7 @@ fn evaluators_take_every_operand_once() {
     let evaluator = Evaluator::new(&parties.plan, &[], &[], rng).unwrap();
     let uploads = [parties.upload(0, &x, rng).unwrap(), parties.upload(1, &w, rng).unwrap()];
     let refused = evaluator.evaluate(&[&uploads[0], &uploads[1]]).unwrap_err();
-    assert_eq!(refused, LogarithmError::Lengths { operand: 1, expected: 2, found: 1 });
+    assert_eq!(refused, PlanError::Lengths { operand: 1, expected: 2, found: 1 });
 }
 
 /// Lies with a repaired checksum: another plan, other counts and operands, residues that are none, codes that do not follow.

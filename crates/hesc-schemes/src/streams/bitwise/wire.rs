@@ -1,15 +1,40 @@
+use hesc_math::RngSeed;
+
 use super::{
     BitCipher, Bitwise, Bounded, Ciphertexts, Named, Seeded, SeededCiphertexts, map_at_once,
     map_blocks,
 };
-use crate::streams::{Batch, Wire};
-use crate::wire::{Kind, Reader, Writer};
+use crate::streams::{Batch, Encryptions, Form, Lengths, Wire};
+use crate::wire::{Kind, Reader, TAG, Writer, framed};
 use crate::{KeyId, SchemeError};
+
+impl<C: BitCipher> Bitwise<C> {
+    fn full_length(&self, blocks: usize) -> usize {
+        framed(TAG + 8 + 4 + self.cipher.context_bytes() + self.cipher.block_bytes() * blocks)
+    }
+
+    fn seeded_length(&self, blocks: usize) -> usize {
+        let blocks = self.cipher.seeded_block_bytes() * blocks;
+        framed(TAG + 4 + size_of::<RngSeed>() + self.cipher.context_bytes() + blocks)
+    }
+}
+
+impl<C: BitCipher> Lengths for Bitwise<C> {
+    fn length(&self, form: Form, blocks: usize, _of: Encryptions) -> Option<usize> {
+        Some(match form {
+            Form::Full | Form::Compact => self.full_length(blocks),
+            Form::Seeded => self.seeded_length(blocks),
+        })
+    }
+
+    fn capacity(&self) -> u64 {
+        self.cipher.max_count()
+    }
+}
 
 impl<C: BitCipher> Wire<Ciphertexts<C>> for Bitwise<C> {
     fn write(&self, a: &Ciphertexts<C>) -> Vec<u8> {
-        let length = 128 + self.cipher.block_bytes() * a.words.len();
-        let mut writer = Writer::with_capacity(Kind::Ciphertexts, length);
+        let mut writer = Writer::of_length(Kind::Ciphertexts, self.full_length(a.blocks));
         writer.tag(a.tag).u64(a.state.bound).u32(a.blocks as u32);
         writer.bytes(&self.cipher.context_to_bytes(&a.state.context));
         let blocks =
@@ -39,7 +64,8 @@ impl<C: BitCipher> Wire<Ciphertexts<C>> for Bitwise<C> {
 
 impl<C: BitCipher> Wire<SeededCiphertexts<C>> for Bitwise<C> {
     fn write(&self, a: &SeededCiphertexts<C>) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::SeededCiphertexts);
+        let length = self.seeded_length(a.blocks);
+        let mut writer = Writer::of_length(Kind::SeededCiphertexts, length);
         writer.tag(a.tag).u32(a.blocks as u32).bytes(&a.state.seed);
         writer.bytes(&self.cipher.context_to_bytes(&a.state.context));
         let blocks = map_at_once(&a.words, |_, block| self.cipher.seeded_block_to_bytes(block));

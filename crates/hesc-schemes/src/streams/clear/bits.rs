@@ -88,6 +88,10 @@ impl Cells for Bits {
         }
     }
 
+    fn bits(&self) -> u32 {
+        u64::BITS
+    }
+
     fn write(&self, writer: &mut Writer, words: &[u64]) {
         writer.words(words);
     }

@@ -98,6 +98,10 @@ impl Cells for Counts {
         Some(scheme)
     }
 
+    fn bits(&self) -> u32 {
+        self.width()
+    }
+
     fn write(&self, writer: &mut Writer, words: &[u32]) {
         writer.packed(words, self.width());
     }

@@ -15,10 +15,10 @@ use zeroize::Zeroizing;
 
 use crate::error::refuse;
 use crate::streams::{
-    Batch, Combine, Compact, Decrypt, Encrypt, MaskPositions, WeightedSums, Wire, bases_of_one,
-    check_parts, count_blocks, rows_of,
+    Batch, Combine, Compact, Decrypt, Encrypt, Encryptions, Form, Lengths, MaskPositions,
+    WeightedSums, Wire, bases_of_one, check_parts, count_blocks, rows_of,
 };
-use crate::wire::{Kind, Reader, Writer};
+use crate::wire::{Kind, Reader, TAG, Writer, framed, packed};
 use crate::{Assurance, BitProduct, Fingerprint, KeyId, Packing, SchemeError, Security, Tag};
 
 pub use bits::{Bits, Simulated};
@@ -55,6 +55,8 @@ pub trait Cells: Debug + Clone + Send + Sync + 'static {
         None
     }
 
+    /// Bits of a word on the wire.
+    fn bits(&self) -> u32;
     /// The wire form of words.
     fn write(&self, writer: &mut Writer, words: &[Self::Word]);
     /// Reads so many words.
@@ -271,9 +273,25 @@ impl<C: Cells> Compact for Clear<C> {
     }
 }
 
+impl<C: Cells> Clear<C> {
+    fn batch_length(&self, blocks: usize) -> usize {
+        framed(TAG + 4 + packed(blocks * self.words(), self.cells.bits()))
+    }
+}
+
+impl<C: Cells> Lengths for Clear<C> {
+    fn length(&self, _form: Form, blocks: usize, _of: Encryptions) -> Option<usize> {
+        Some(self.batch_length(blocks))
+    }
+
+    fn capacity(&self) -> u64 {
+        self.cells.max_count()
+    }
+}
+
 impl<C: Cells> Wire<Batch<C::Word>> for Clear<C> {
     fn write(&self, a: &Batch<C::Word>) -> Vec<u8> {
-        let mut writer = Writer::with_capacity(Kind::Ciphertexts, 64 + size_of_val(&*a.words));
+        let mut writer = Writer::of_length(Kind::Ciphertexts, self.batch_length(a.blocks));
         writer.tag(a.tag).u32(a.blocks as u32);
         self.cells.write(&mut writer, &a.words);
         writer.finish()

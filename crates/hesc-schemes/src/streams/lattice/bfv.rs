@@ -12,8 +12,8 @@ use multiversion::multiversion;
 use super::{Encoding, Mask};
 use crate::error::refuse;
 use crate::rlwe::{PlaintextSpace, SchemeKind, Spec, noise};
-use crate::roots::Roots;
 use crate::{Packing, SchemeError};
+use hesc_math::ring::Roots;
 
 /// Plaintext moduli are at most this: counts are `u32`, fractions doubles with room for the noise, and
 /// the rounding in [`BfvEncoding::add_bits`] needs `t^2 < 2^50`.

@@ -5,9 +5,9 @@
 //! unrounded error depends on the secret key (Li and Micciancio 2021). hesc returns rounded
 //! counts only, and refuses values that lie between them.
 
+use hesc_math::ring::Complex64;
 use hesc_math::ring::wipe;
 use hesc_math::{Coeff, Poly, Ring, Word, kernels, rounding};
-use rustfft::num_complex::Complex64;
 use zeroize::Zeroize;
 
 use super::{Encoding, Mask};

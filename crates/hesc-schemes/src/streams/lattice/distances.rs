@@ -19,7 +19,7 @@ use super::{Bfv, Ciphertexts, CompactCiphertexts, Precision};
 use crate::error::refuse;
 use crate::gaussian::gaussian_pair;
 use crate::rlwe::{PublicKey, noise};
-use crate::streams::{Batch, Encrypt};
+use crate::streams::{Batch, Encrypt, Encryptions};
 use crate::{Packing, SchemeError};
 
 /// Words of a ciphertext that go past all tables together: 512 KiB of tables at 512 bits.
@@ -113,7 +113,7 @@ impl Bfv<u32> {
         self.check_codes(bits)?;
         a.tag.check(self.0.fingerprint, None)?;
         let (ring, n) = (self.ring(), self.ring().ring_degree());
-        let Precision { deviation, scale } = a.state;
+        let deviation = a.state.deviation;
         if deviation != self.secret_key_deviation() && deviation != self.public_key_deviation() {
             let remedy = "columns of codes are fresh encryptions; encrypt them again";
             return refuse("columns", "computed", remedy);
@@ -131,9 +131,7 @@ impl Bfv<u32> {
             let (expected, found) = (codes.len().div_ceil(per_code), codes.len() / per_code);
             return Err(SchemeError::BlockCount { expected, found });
         }
-        // Encodings are rounded: each by at most a half.
-        let deviation = deviation * (bits as f64).sqrt() + bits as f64 * 0.5 / DISTANCE_TAILS;
-        let state = Precision { deviation, scale };
+        let state = Self::of_distances(a.state, bits);
         self.check_distances(state)?;
 
         let rows = codes.len() / per_code;
@@ -161,9 +159,25 @@ impl Bfv<u32> {
         Ok(Batch { tag: a.tag, words, blocks: rows, state })
     }
 
+    /// The precision of a sum of so many columns. Encodings are rounded: each by at most a half.
+    fn of_distances(column: Precision, bits: usize) -> Precision {
+        let rounding = bits as f64 * 0.5 / DISTANCE_TAILS;
+        Precision { deviation: column.deviation * (bits as f64).sqrt() + rounding, ..column }
+    }
+
+    /// Bytes of distances to so many codes ([`Self::distances_vartime`]) of columns encrypted so, as small as they
+    /// decrypt ([`Self::compact_distances`]).
+    pub fn distances_length(&self, codes: usize, bits: usize, of: Encryptions) -> usize {
+        let precision = Self::of_distances(self.precision(of), bits);
+        match self.compact_bits(precision, DISTANCE_TAILS, f64::hypot) {
+            Ok(bits) => self.compact_length(codes, bits),
+            Err(_) => self.full_length(codes),
+        }
+    }
+
     /// The same distances in ciphertexts which tell nothing else, to who holds the secret key: neither which columns
     /// were added nor their noise. An encryption of zero is added, which hides what was added to the random
-    /// part, and then Gaussian noise so wide that the noise of all before drowns: `sqrt(12 tau) 2^(s/2)` times its
+    /// part, and then Gaussian noise so wide that the noise of all before is hidden: `sqrt(12 tau) 2^(s/2)` times its
     /// deviation, `tau` the coefficients that are shown in all (Li, Micciancio, Schultz and Sorrell 2022, whose
     /// argument bounds a divergence by the second moment of what is hidden; here that is known, since encryptors
     /// are honest and keys are made as they should be). Behind the `records` of each block, which were asked about, what

@@ -35,6 +35,26 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
         (ring.moduli()[0].value().ilog2() - ring.ring_degree().ilog2()).min(31)
     }
 
+    /// Bits of the smallest modulus `2^bits` at which `reach` deviations stay below the limit of the noise; `sum` is the
+    /// deviation of noise and rounding together.
+    pub(super) fn compact_bits(
+        &self,
+        Precision { deviation, scale }: Precision,
+        reach: f64,
+        sum: impl Fn(f64, f64) -> f64,
+    ) -> Result<u32, SchemeError> {
+        let (n, whole) = (self.ring().ring_degree(), self.log2_modulus().exp2());
+        let relative_scale = scale / whole;
+        let fits = |bits: &u32| {
+            let modulus = f64::from(*bits).exp2();
+            let deviation = sum(deviation * modulus / whole, noise::rounding_deviation(n));
+            noise::budget(deviation, reach, relative_scale * modulus) >= 0.0
+        };
+        (2..=self.most_compact_bits())
+            .find(fits)
+            .ok_or(SchemeError::CannotCompact { ring_degree: n })
+    }
+
     /// Switches to the smallest modulus `2^bits` at which `reach` deviations stay below the limit of the noise; `sum` is
     /// the deviation of noise and rounding together.
     pub(super) fn compact_within(
@@ -46,17 +66,8 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
         a.tag.check(self.0.fingerprint, None)?;
         let ring = self.ring();
         let n = ring.ring_degree();
-        let Precision { deviation, scale } = a.state;
-        let whole = self.log2_modulus().exp2();
-        let relative_scale = scale / whole;
-        let fits = |bits: &u32| {
-            let modulus = f64::from(*bits).exp2();
-            let deviation = sum(deviation * modulus / whole, noise::rounding_deviation(n));
-            noise::budget(deviation, reach, relative_scale * modulus) >= 0.0
-        };
-        let bits = (2..=self.most_compact_bits())
-            .find(fits)
-            .ok_or(SchemeError::CannotCompact { ring_degree: n })?;
+        let bits = self.compact_bits(a.state, reach, sum)?;
+        let relative_scale = a.state.scale / self.log2_modulus().exp2();
         let modulus = f64::from(bits).exp2();
         let mut scratch = vec![W::zeroed(); ring.poly_len()];
         let mut fractions = vec![0f64; n];

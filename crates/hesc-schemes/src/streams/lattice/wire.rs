@@ -4,12 +4,36 @@ use super::{
     Ciphertexts, CompactCiphertexts, Encoding, Lattice, Precision, Rounded, SeededCiphertexts,
 };
 use crate::SchemeError;
-use crate::rlwe::residues::{read_residues, write_residues};
+use crate::rlwe::residues::{read_residues, residues_length, write_residues};
 use crate::rlwe::{PublicKey, noise};
-use crate::streams::{Batch, Wire};
-use crate::wire::{Kind, Reader, Writer};
+use crate::streams::{Batch, Encryptions, Form, Lengths, Wire};
+use crate::wire::{Kind, Reader, TAG, Writer, framed, packed};
 
 impl<W: Word, E: Encoding<W>> Lattice<W, E> {
+    fn polys_length(&self, polys: usize) -> usize {
+        let ring = self.ring();
+        polys * residues_length(ring.ring_degree(), self.moduli().take(ring.limbs()))
+    }
+
+    pub(super) fn full_length(&self, blocks: usize) -> usize {
+        framed(TAG + 8 + 8 + 4 + self.polys_length(2 * blocks))
+    }
+
+    fn seeded_length(&self, blocks: usize) -> usize {
+        framed(TAG + 4 + size_of::<RngSeed>() + self.polys_length(blocks))
+    }
+
+    pub(super) fn compact_length(&self, blocks: usize, bits: u32) -> usize {
+        framed(TAG + 4 + 1 + 8 + packed(2 * blocks * self.ring().ring_degree(), bits))
+    }
+
+    /// The precision of blocks that are combined of so many encryptions.
+    pub(super) fn precision(&self, of: Encryptions) -> Precision {
+        let deviation = of.secret as f64 * self.secret_key_deviation()
+            + of.public as f64 * self.public_key_deviation();
+        Precision { deviation, scale: self.encoding().fresh_scale() }
+    }
+
     fn write_polys(&self, writer: &mut Writer, words: &[W]) {
         write_residues(writer, words, self.ring().ring_degree(), self.moduli());
     }
@@ -50,9 +74,27 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
     }
 }
 
+impl<W: Word, E: Encoding<W>> Lengths for Lattice<W, E> {
+    fn length(&self, form: Form, blocks: usize, of: Encryptions) -> Option<usize> {
+        match form {
+            Form::Full => Some(self.full_length(blocks)),
+            Form::Seeded => Some(self.seeded_length(blocks)),
+            Form::Compact => {
+                let (precision, reach) = (self.precision(of), self.encoding().reach());
+                let bits = self.compact_bits(precision, reach, |noise, rounding| noise + rounding);
+                Some(self.compact_length(blocks, bits.ok()?))
+            }
+        }
+    }
+
+    fn capacity(&self) -> u64 {
+        self.encoding().max_count(self.encoding().fresh_scale())
+    }
+}
+
 impl<W: Word, E: Encoding<W>> Wire<Ciphertexts<W>> for Lattice<W, E> {
     fn write(&self, a: &Ciphertexts<W>) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::Ciphertexts);
+        let mut writer = Writer::of_length(Kind::Ciphertexts, self.full_length(a.blocks));
         writer.tag(a.tag);
         writer.f64(a.state.deviation).f64(a.state.scale).u32(a.blocks as u32);
         self.write_polys(&mut writer, &a.words);
@@ -72,7 +114,8 @@ impl<W: Word, E: Encoding<W>> Wire<Ciphertexts<W>> for Lattice<W, E> {
 
 impl<W: Word, E: Encoding<W>> Wire<SeededCiphertexts<W>> for Lattice<W, E> {
     fn write(&self, a: &SeededCiphertexts<W>) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::SeededCiphertexts);
+        let length = self.seeded_length(a.blocks);
+        let mut writer = Writer::of_length(Kind::SeededCiphertexts, length);
         writer.tag(a.tag);
         writer.u32(a.blocks as u32).bytes(&a.state);
         self.write_polys(&mut writer, &a.words);
@@ -92,7 +135,8 @@ impl<W: Word, E: Encoding<W>> Wire<SeededCiphertexts<W>> for Lattice<W, E> {
 
 impl<W: Word, E: Encoding<W>> Wire<CompactCiphertexts> for Lattice<W, E> {
     fn write(&self, a: &CompactCiphertexts) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::CompactCiphertexts);
+        let length = self.compact_length(a.blocks, a.state.bits);
+        let mut writer = Writer::of_length(Kind::CompactCiphertexts, length);
         writer.tag(a.tag);
         writer.u32(a.blocks as u32).u8(a.state.bits as u8).f64(a.state.relative_scale);
         writer.packed(&a.words, a.state.bits);

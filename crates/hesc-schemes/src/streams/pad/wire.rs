@@ -1,17 +1,42 @@
 use super::sources::Source;
 use super::{Ciphertexts, NONCE, Pad, SeededCiphertexts, Sources};
-use crate::streams::{Batch, Encrypt, Wire};
-use crate::wire::{Kind, Reader, Writer};
+use crate::streams::{Batch, Encrypt, Encryptions, Form, Lengths, Wire};
+use crate::wire::{Kind, Reader, TAG, Writer, framed};
 use crate::{SchemeError, Tag};
 
 /// Bytes of a pad's name: which nonce, which block.
 const SOURCE: usize = 8;
 
+impl Pad {
+    /// Bytes of blocks under pads of so many nonces, and so many of them over all blocks.
+    fn full_length(&self, blocks: usize, nonces: usize, pads: usize) -> usize {
+        let words = 8 * self.words() * blocks;
+        framed(TAG + 4 + 4 + NONCE * nonces + blocks + SOURCE * pads + words)
+    }
+
+    fn seeded_length(&self, blocks: usize) -> usize {
+        framed(TAG + 4 + NONCE + 8 * self.words() * blocks)
+    }
+}
+
+impl Lengths for Pad {
+    fn length(&self, form: Form, blocks: usize, of: Encryptions) -> Option<usize> {
+        Some(match form {
+            Form::Full | Form::Compact => self.full_length(blocks, of.count(), of.count() * blocks),
+            Form::Seeded => self.seeded_length(blocks),
+        })
+    }
+
+    fn capacity(&self) -> u64 {
+        1
+    }
+}
+
 impl Wire<Ciphertexts> for Pad {
     fn write(&self, a: &Ciphertexts) -> Vec<u8> {
         let Sources { nonces, pads, .. } = &a.state;
-        let body = 64 + NONCE * nonces.len() + a.blocks + SOURCE * pads.len() + 8 * a.words.len();
-        let mut writer = Writer::with_capacity(Kind::Ciphertexts, body);
+        let length = self.full_length(a.blocks, nonces.len(), pads.len());
+        let mut writer = Writer::of_length(Kind::Ciphertexts, length);
         writer.tag(a.tag).u32(a.blocks as u32).u32(nonces.len() as u32);
         for nonce in nonces {
             writer.bytes(nonce);
@@ -40,7 +65,8 @@ impl Wire<Ciphertexts> for Pad {
 
 impl Wire<SeededCiphertexts> for Pad {
     fn write(&self, a: &SeededCiphertexts) -> Vec<u8> {
-        let mut writer = Writer::with_capacity(Kind::SeededCiphertexts, 64 + 8 * a.words.len());
+        let length = self.seeded_length(a.blocks);
+        let mut writer = Writer::of_length(Kind::SeededCiphertexts, length);
         writer.tag(a.tag).u32(a.blocks as u32).bytes(&a.state).words(&a.words);
         writer.finish()
     }

@@ -140,18 +140,27 @@ impl WeightedSums<Ciphertexts> for Tfhe {
     }
 }
 
+impl Tfhe {
+    /// The fewest bits of compact ciphertexts that leave noise of this variance room.
+    pub(super) fn compact_bits(
+        &self,
+        variance: f64,
+        plain_modulus: u64,
+    ) -> Result<u32, SchemeError> {
+        let n = self.ring_degree();
+        let fits =
+            |bits: &u32| noise::budget(variance + noise::rounding(n, *bits), plain_modulus) >= 0.0;
+        (2..=31).find(fits).ok_or(SchemeError::CannotCompact { ring_degree: n })
+    }
+}
+
 impl Compact for Tfhe {
     type CompactCiphertexts = CompactCiphertexts;
 
     /// The fewest bits that leave the noise room. Cost: one pass.
     fn compact(&self, a: &Ciphertexts) -> Result<CompactCiphertexts, SchemeError> {
         a.tag.check(self.fingerprint(), None)?;
-        let n = self.ring_degree();
-        let fits = |bits: &u32| {
-            let variance = a.state.variance + noise::rounding(n, *bits);
-            noise::budget(variance, a.state.plain_modulus) >= 0.0
-        };
-        let bits = (2..=31).find(fits).ok_or(SchemeError::CannotCompact { ring_degree: n })?;
+        let bits = self.compact_bits(a.state.variance, a.state.plain_modulus)?;
         let half = 1u64 << (63 - bits);
         let words =
             a.words.iter().map(|word| (word.wrapping_add(half) >> (64 - bits)) as u32).collect();

@@ -1,10 +1,12 @@
+use hesc_math::RngSeed;
+
 use super::{
     Ciphertexts, CompactCiphertexts, GRID, PARITY, PublicKey, Rounded, SeededCiphertexts,
     SeededEvaluationKey, Tfhe, Torus, noise,
 };
 use crate::SchemeError;
-use crate::streams::{Batch, Encrypt, Wire};
-use crate::wire::{Kind, Reader, Writer};
+use crate::streams::{Batch, Encrypt, Encryptions, Form, Lengths, Wire};
+use crate::wire::{Kind, Reader, TAG, Writer, framed, packed};
 
 fn read_plain_modulus(reader: &mut Reader<'_>) -> Result<u64, SchemeError> {
     match u64::from(reader.u8()?) {
@@ -20,9 +22,63 @@ fn read_blocks(reader: &mut Reader<'_>, size: usize) -> Result<(usize, usize), S
     Ok((blocks, words))
 }
 
+const SEED: usize = size_of::<RngSeed>();
+
+impl Tfhe {
+    fn full_length(&self, blocks: usize) -> usize {
+        framed(TAG + 4 + 1 + 8 + 8 + 8 * 2 * self.ring_degree() * blocks)
+    }
+
+    fn seeded_length(&self, blocks: usize) -> usize {
+        framed(TAG + 4 + SEED + 8 * self.ring_degree() * blocks)
+    }
+
+    fn compact_length(&self, blocks: usize, bits: u32) -> usize {
+        framed(TAG + 4 + 1 + 1 + packed(2 * self.ring_degree() * blocks, bits))
+    }
+
+    /// Bytes of the compact form of packed bits ([`Tfhe::pack`]), each the parity of so many that bootstraps gave; none
+    /// where they have no room.
+    pub fn packed_length(&self, blocks: usize, terms: usize) -> Option<usize> {
+        let bit = (terms as u64 * noise::PARITY_WEIGHT, self.noise().bit);
+        let variance = noise::of_sum([bit]) + self.noise().packing;
+        Some(self.compact_length(blocks, self.compact_bits(variance, PARITY).ok()?))
+    }
+
+    /// Bytes of the public key.
+    pub fn public_key_length(&self) -> usize {
+        framed(TAG + SEED + 8 * self.ring_degree())
+    }
+
+    /// Bytes of the evaluation key.
+    pub fn evaluation_key_length(&self) -> usize {
+        let words = SeededEvaluationKey::lengths(self.spec()).iter().sum::<usize>();
+        framed(TAG + SEED + 8 * words)
+    }
+}
+
+impl Lengths for Tfhe {
+    fn length(&self, form: Form, blocks: usize, of: Encryptions) -> Option<usize> {
+        let terms = [(of.secret, self.noise().secret), (of.public, self.noise().public)];
+        Some(match form {
+            Form::Full => self.full_length(blocks),
+            Form::Seeded => self.seeded_length(blocks),
+            Form::Compact => {
+                let terms = terms.map(|(count, variance)| (count as u64, variance));
+                let bits = self.compact_bits(noise::of_sum(terms), GRID);
+                self.compact_length(blocks, bits.ok()?)
+            }
+        })
+    }
+
+    fn capacity(&self) -> u64 {
+        GRID - 1
+    }
+}
+
 impl Wire<Ciphertexts> for Tfhe {
     fn write(&self, a: &Ciphertexts) -> Vec<u8> {
-        let mut writer = Writer::with_capacity(Kind::Ciphertexts, 64 + 8 * a.words.len());
+        let mut writer = Writer::of_length(Kind::Ciphertexts, self.full_length(a.blocks));
         writer.tag(a.tag).u32(a.blocks as u32).u8(a.state.plain_modulus as u8);
         writer.u64(a.state.count).f64(a.state.variance);
         writer.words(&a.words);
@@ -52,7 +108,8 @@ impl Wire<Ciphertexts> for Tfhe {
 
 impl Wire<SeededCiphertexts> for Tfhe {
     fn write(&self, a: &SeededCiphertexts) -> Vec<u8> {
-        let mut writer = Writer::with_capacity(Kind::SeededCiphertexts, 96 + 8 * a.words.len());
+        let length = self.seeded_length(a.blocks);
+        let mut writer = Writer::of_length(Kind::SeededCiphertexts, length);
         writer.tag(a.tag).u32(a.blocks as u32).bytes(&a.state);
         writer.words(&a.words);
         writer.finish()
@@ -71,7 +128,8 @@ impl Wire<SeededCiphertexts> for Tfhe {
 
 impl Wire<CompactCiphertexts> for Tfhe {
     fn write(&self, a: &CompactCiphertexts) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::CompactCiphertexts);
+        let length = self.compact_length(a.blocks, a.state.bits);
+        let mut writer = Writer::of_length(Kind::CompactCiphertexts, length);
         writer.tag(a.tag).u32(a.blocks as u32);
         writer
             .u8(a.state.plain_modulus as u8)
@@ -97,7 +155,7 @@ impl Wire<CompactCiphertexts> for Tfhe {
 
 impl Wire<PublicKey> for Tfhe {
     fn write(&self, key: &PublicKey) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::PublicKey);
+        let mut writer = Writer::of_length(Kind::PublicKey, self.public_key_length());
         writer.tag(key.tag).bytes(&key.seed);
         writer.words(&key.words[self.ring_degree()..]);
         writer.finish()
@@ -115,8 +173,7 @@ impl Wire<PublicKey> for Tfhe {
 impl Tfhe {
     /// The wire form of an evaluation key: 42 MB at a ring degree of 2048.
     pub fn evaluation_key_to_bytes(&self, key: &SeededEvaluationKey) -> Vec<u8> {
-        let words: usize = key.words.iter().map(Vec::len).sum();
-        let mut writer = Writer::with_capacity(Kind::EvaluationKey, 96 + 8 * words);
+        let mut writer = Writer::of_length(Kind::EvaluationKey, self.evaluation_key_length());
         writer.tag(key.tag).bytes(&key.seed);
         for words in &key.words {
             writer.words(words);

@@ -16,10 +16,10 @@ use crate::error::refuse;
 use crate::kinds::SchemeId;
 use crate::rlwe::{self, Rlwe, SchemeKind, Spec};
 use crate::streams::{
-    Batch, Combine, Compact, Decrypt, Encrypt, MaskPositions, Wire, bases_of_one, check_parts,
-    count_blocks, rows_of,
+    Batch, Combine, Compact, Decrypt, Encrypt, Encryptions, Form, Lengths, MaskPositions, Wire,
+    bases_of_one, check_parts, count_blocks, rows_of,
 };
-use crate::wire::{Kind, Reader, Writer};
+use crate::wire::{Kind, Reader, Writer, framed, nested};
 use crate::{Assurance, BitProduct, Fingerprint, Packing, SchemeError, Security, Tag};
 
 /// Unipolar HESC on the slots of BFV or BGV.
@@ -381,12 +381,35 @@ impl Wire<rlwe::PublicKey> for UnipolarSlots {
     }
 }
 
+/// Of fresh blocks: parts and level of others follow from their products.
+impl Lengths for UnipolarSlots {
+    fn length(&self, form: Form, blocks: usize, of: Encryptions) -> Option<usize> {
+        let level = self.0.levels();
+        let block = match form {
+            Form::Full if of.count() == 1 => self.0.ciphertext_length(level, 2),
+            Form::Seeded => self.0.seeded_length(level),
+            _ => return None,
+        };
+        Some(blocks_length(std::iter::repeat_n(block, blocks)))
+    }
+
+    fn capacity(&self) -> u64 {
+        1
+    }
+}
+
+/// Bytes of the frame of blocks of these lengths.
+fn blocks_length(blocks: impl Iterator<Item = usize>) -> usize {
+    framed(4 + blocks.map(nested).sum::<usize>())
+}
+
 /// Blocks, each in a frame of its own.
 fn write_blocks<C>(kind: Kind, a: &Batch<Arc<C>>, write: impl Fn(&C) -> Vec<u8>) -> Vec<u8> {
-    let mut writer = Writer::new(kind);
+    let blocks: Vec<Vec<u8>> = a.words.iter().map(|block| write(block)).collect();
+    let mut writer = Writer::of_length(kind, blocks_length(blocks.iter().map(Vec::len)));
     writer.u32(a.blocks as u32);
-    for block in &a.words {
-        writer.nested(&write(block));
+    for block in &blocks {
+        writer.nested(block);
     }
     writer.finish()
 }

@@ -5,6 +5,7 @@ mod claims;
 mod endless;
 mod forged;
 mod keys;
+mod lengths;
 mod levels;
 mod lies;
 mod noise;

@@ -7,6 +7,7 @@ mod arithmetic;
 mod bounds;
 mod keys;
 mod lattice;
+mod lengths;
 mod noise;
 mod pads;
 mod randomness;

@@ -1,0 +1,56 @@
+//! Blank ciphertexts and keys: zeros of the right sizes, which nobody has encrypted and no secret belongs to. Level,
+//! scale and noise of a ciphertext follow from public data, so that whatever is computed on blanks claims what it will
+//! claim on ciphertexts: plans try programs on them instead of making keys.
+
+use std::collections::BTreeMap;
+
+use hesc_math::ring::Automorphism;
+
+use super::buffer::Buffer;
+use super::combinations::NO_KEY;
+use super::keys::{GaloisKey, GaloisKeys, RelinKey, SwitchKey};
+use super::{Ciphertext, Encryption, Rlwe};
+use crate::{SchemeError, Tag};
+
+impl Rlwe {
+    /// What an encryption of numbers within the set's bound would say of itself, over zeros.
+    pub fn blank(&self, under: Encryption) -> Ciphertext {
+        let shell = self.fresh_shell(under);
+        let primes = self.chain().level(shell.level).len();
+        let words = Buffer::from(&*vec![0; shell.size * primes * self.ring_degree()]);
+        Ciphertext { words, ..shell }
+    }
+
+    fn blank_key(&self) -> Result<SwitchKey, SchemeError> {
+        self.check_switches()?;
+        let (primes, digits) = (self.chain().primes().len(), self.chain().key_digits().len());
+        let words = vec![0; 2 * self.ring_degree() * digits * primes];
+        Ok(SwitchKey { tag: self.blank_tag(), seed: Default::default(), words })
+    }
+
+    fn blank_tag(&self) -> Tag {
+        Tag { params: self.fingerprint(), key: NO_KEY }
+    }
+
+    /// A relinearisation key for blank ciphertexts.
+    ///
+    /// # Errors
+    /// [`SchemeError::Parameter`] for a set without special primes.
+    pub fn blank_relin_key(&self) -> Result<RelinKey, SchemeError> {
+        self.blank_key().map(RelinKey)
+    }
+
+    /// Keys of these automorphisms for blank ciphertexts.
+    ///
+    /// # Errors
+    /// [`SchemeError::Parameter`] for a set without special primes, and for what is no automorphism.
+    pub fn blank_galois_keys(&self, elements: &[usize]) -> Result<GaloisKeys, SchemeError> {
+        let mut keys = BTreeMap::new();
+        for &element in elements {
+            self.check_automorphism(element)?;
+            let automorphism = Automorphism::new(self.ring(), element);
+            keys.insert(element, GaloisKey { key: self.blank_key()?, automorphism });
+        }
+        Ok(GaloisKeys { tag: self.blank_tag(), keys })
+    }
+}
