@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 import pytest
-from hesc.planner.candidates import CANDIDATES
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -36,6 +35,7 @@ from hesc.ml import (
 from hesc.planner import OBJECTIVES, decide
 from hesc.planner.decision import cost, objective
 from hesc.protocols import registry
+from hesc.protocols.candidates import CANDIDATES
 from hesc.streams.iris import load_network
 from tests.toy_protocol.options import Whole
 

@@ -222,7 +222,7 @@ def test_candidates_are_planned_without_keys() -> None:
     _without_keys("""
 import numpy as np
 from hesc.planner import Estimate
-from hesc.planner.candidates import CANDIDATES
+from hesc.protocols.candidates import CANDIDATES
 
 rng = np.random.default_rng(0)
 for candidate in CANDIDATES:

@@ -206,7 +206,7 @@ impl Array {
 
     /// Bytes that the wire form has under other parameters of the same block length, with blocks combined of so many
     /// encryptions under the secret key and under the public one.
-    fn length_under(&self, params: &Params, secret: usize, public: usize) -> PyResult<usize> {
+    fn length_under(&self, params: &StreamParams, secret: usize, public: usize) -> PyResult<usize> {
         let envelope = self.0.envelope().map_err(to_py)?;
         params.length(&envelope, Form::Full, Encryptions { secret, public })
     }
@@ -236,7 +236,7 @@ impl SeededArray {
     }
 
     /// See `Array.length_under`.
-    fn length_under(&self, params: &Params, secret: usize, public: usize) -> PyResult<usize> {
+    fn length_under(&self, params: &StreamParams, secret: usize, public: usize) -> PyResult<usize> {
         params.length(&self.0.envelope(), Form::Seeded, Encryptions { secret, public })
     }
 
@@ -274,7 +274,7 @@ impl Answer {
     }
 
     /// See `Array.length_under`.
-    fn length_under(&self, params: &Params, secret: usize, public: usize) -> PyResult<usize> {
+    fn length_under(&self, params: &StreamParams, secret: usize, public: usize) -> PyResult<usize> {
         let (form, often) = self.0.form();
         let [secret, public] = [secret, public].map(|count| count * often as usize);
         params.length(&self.0.envelope(), form, Encryptions { secret, public })

@@ -41,7 +41,7 @@ fn secret_of(key: &StreamSecretKey) -> PyResult<(&Bfv<u32>, &SecretOfSet<u32>)> 
 
 /// Bytes of codes on their way up, and of their distances to records.
 pub fn lengths(
-    params: &Params,
+    params: &StreamParams,
     codes: usize,
     bits: usize,
     records: usize,

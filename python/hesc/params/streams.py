@@ -41,7 +41,7 @@ class StreamParams(_native.StreamParams, Params, kind="streams"):
     def counted(self) -> StreamParams:
         """A set of the same layout that keeps counts in the clear, so that answers can be fused."""
         found: StreamParams = Params.insecure_plain(
-            block_length=self.block_length, plain_modulus=self._native.capacity + 1
+            block_length=self.block_length, plain_modulus=self.capacity + 1
         )
         return found
 

@@ -8,7 +8,7 @@ mod plaintext;
 mod plans;
 mod traces;
 
-use hesc_circuits::vectors::{Content, Integers, Layout};
+use hesc_circuits::vectors::{self as circuits, Content, Integers, Layout};
 use hesc_math::{AesCtrRng, RingIndex};
 use hesc_schemes::rlwe::{Basis, Encryption, PlaintextSpace, PrimeSet, Rlwe, SchemeKind, Spec};
 use hesc_schemes::{SchemeError, public_keys};

@@ -11,14 +11,15 @@ import numpy as np
 
 from hesc._native import HescError, ParameterError
 from hesc.planner.calibration import Calibration
-from hesc.planner.candidates import CANDIDATES
-from hesc.planner.candidates.candidate import Candidate
-from hesc.planner.candidates.sets import set_of
-from hesc.planner.decision import Decision, cost, decide
+from hesc.planner.candidate import Candidate
+from hesc.planner.deciding import TaskDecision, decide
+from hesc.planner.decision import cost
 from hesc.planner.estimates import Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.tasks import Task
 from hesc.planner.work import Count, counted
+from hesc.protocols.candidates import CANDIDATES
+from hesc.protocols.candidates.sets import set_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -38,7 +39,7 @@ _UNITS: Final = {
 """What is compared, by objective."""
 
 
-class Servable(Candidate):
+class Servable(Candidate[Task]):
     """A plan that an estimator serves, made when it is first asked about.
 
     Bytes, error and what the server holds are the plan's own. Time is what its maker counted, or
@@ -176,7 +177,7 @@ def _wishes(task: Task) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Choice(Decision):
+class Choice(TaskDecision):
     """What an objective chose to serve. Print it: the table of candidates, and why not the others.
 
     `measure(samples)` runs the plans that may be served, on samples before all transforms.
@@ -208,7 +209,7 @@ class Choice(Decision):
             return text
         return f"{text}\n  {self.chosen.way} alone keeps these options"
 
-    __repr__ = Decision.__repr__
+    __repr__ = TaskDecision.__repr__
 
     def _listed(self) -> list[tuple[str, Estimate]]:
         return super()._listed() + [("-", estimate) for estimate in self.unserved]
