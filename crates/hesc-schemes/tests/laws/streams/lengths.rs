@@ -1,6 +1,6 @@
 //! What batches are said to take on the wire is what they take.
 
-use hesc_schemes::streams::{Blocks, Encryptions, Form, Lengths, Wire};
+use hesc_schemes::streams::{Blocks, Encryptions, Form, Wire};
 use hesc_schemes::{Scheme, SchemeError};
 
 use super::parties::{Party, rng};
