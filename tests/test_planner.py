@@ -185,7 +185,7 @@ def test_nothing_admissible_says_why() -> None:
     with pytest.raises(ParameterError, match="is to see class alone"):
         _ = decide(task, calibration=SHIPPED).chosen
     tight = Task(scores(), max_error=1e-30)
-    with pytest.raises(ParameterError, match="no way computes"):
+    with pytest.raises(ParameterError, match="no candidate does this task"):
         _ = decide(tight, calibration=SHIPPED).chosen
     hidden = Task(scores(), max_error=0.05, hide_model=True)
     with pytest.raises(ParameterError, match="hidden=True"):

@@ -155,9 +155,6 @@ class StreamParams:
     def bootstrapping_keys_length(self) -> int | None:
         """Bytes of the public keys of bits that bootstrap; None in other schemes."""
 
-    def codes_lengths(self, codes: int, bits: int, records: int) -> tuple[int, int]:
-        """Bytes of codes under the secret key, and of their distances to records in the clear."""
-
 def join_keys(parts: list[tuple[str, bytes]]) -> bytes: ...
 def split_keys(data: bytes, only: list[str] | None) -> list[tuple[str, bytes]]: ...
 
@@ -365,6 +362,9 @@ class EncryptedDistances:
     def to_bytes(self) -> bytes: ...
     @property
     def shape(self) -> tuple[int, int]: ...
+
+def codes_lengths(params: StreamParams, codes: int, bits: int, records: int) -> tuple[int, int]:
+    """Bytes of codes under the secret key, and of their distances to records in the clear."""
 
 def decrypt_distances(
     secret: StreamSecretKey, distances: EncryptedDistances

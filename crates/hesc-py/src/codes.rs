@@ -39,8 +39,9 @@ fn secret_of(key: &StreamSecretKey) -> PyResult<(&Bfv<u32>, &SecretOfSet<u32>)> 
     key.map(|key| (&key.scheme, &key.key)).ok_or_else(unsuitable)
 }
 
-/// Bytes of codes on their way up, and of their distances to records.
-pub fn lengths(
+/// Bytes of so many codes under the secret key, and of their distances to so many records in the clear.
+#[pyfunction]
+pub fn codes_lengths(
     params: &StreamParams,
     codes: usize,
     bits: usize,

@@ -61,7 +61,9 @@ mod _native {
         decrypt_bits, encrypt_bits, evaluation_key,
     };
     #[pymodule_export]
-    use crate::codes::{EncryptedCodes, EncryptedDistances, SeededCodes, decrypt_distances};
+    use crate::codes::{
+        EncryptedCodes, EncryptedDistances, SeededCodes, codes_lengths, decrypt_distances,
+    };
     #[pymodule_export]
     use crate::encoder::{BitStreams, Encoder, Selector, scc, sobol_points};
     #[pymodule_export]

@@ -9,7 +9,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::bit_set::{self, Numbers};
-use crate::codes;
 use crate::erased::{Set, SetOf};
 use crate::errors::{ParameterError, scheme_to_py};
 use crate::presets;
@@ -279,10 +278,5 @@ impl StreamParams {
     /// Bytes of the public keys of bits that bootstrap; none in other schemes.
     fn bootstrapping_keys_length(&self) -> Option<usize> {
         bit_set::keys_length(&*self.0)
-    }
-
-    /// Bytes of so many codes under the secret key, and of their distances to so many records in the clear.
-    fn codes_lengths(&self, codes: usize, bits: usize, records: usize) -> PyResult<(usize, usize)> {
-        codes::lengths(self, codes, bits, records)
     }
 }

@@ -79,7 +79,7 @@ def codes(params: StreamParams, count: int, bits: int, records: int) -> tuple[in
         ParameterError: a set that has no room for codes so long.
 
     """
-    return params.codes_lengths(count, bits, records)
+    return _native.codes_lengths(params, count, bits, records)
 
 
 def streams(params: StreamParams, simulation: Any, *, secret: int = 0, public: int = 0) -> int:

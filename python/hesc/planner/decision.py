@@ -43,7 +43,7 @@ class Decision(Generic[RequestT]):
         """
         if not self.estimates:
             reasons = "; ".join(f"{way}: {reason}" for way, reason in self.infeasible)
-            raise ParameterError(f"no way computes this task as it is wished: {reasons}")
+            raise ParameterError(f"no candidate does this task with these limits: {reasons}")
         return self.estimates[0]
 
     def cost(self, estimate: Estimate) -> float:

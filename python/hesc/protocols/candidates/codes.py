@@ -21,7 +21,7 @@ from hesc.planner import probes
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted, parts_of
-from hesc.protocols.candidates.problems import ForDistances
+from hesc.protocols.candidates.for_problems import ForDistances
 from hesc.secret import keygen
 
 if TYPE_CHECKING:

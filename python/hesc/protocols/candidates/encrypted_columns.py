@@ -15,7 +15,7 @@ from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
 from hesc.protocols.candidates.columns import scales_of
-from hesc.protocols.candidates.problems import ForScores
+from hesc.protocols.candidates.for_problems import ForScores
 from hesc.ring_products.plans import power_above
 from hesc.secret import keygen
 from hesc.vectors.blanks import blank

@@ -15,7 +15,7 @@ from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted, parts_of
 from hesc.protocols.candidates.factors import FACTORS
-from hesc.protocols.candidates.problems import ForProducts
+from hesc.protocols.candidates.for_problems import ForProducts
 from hesc.protocols.candidates.sets import set_of
 from hesc.secret import keygen
 

@@ -12,7 +12,7 @@ from hesc.planner import probes
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted, parts_of
-from hesc.protocols.candidates.problems import ForScores
+from hesc.protocols.candidates.for_problems import ForScores
 from hesc.protocols.candidates.sets import set_of
 from hesc.ring_products import Bounds, EncryptedModel, Model, RingProductPlan
 from hesc.ring_products.secret import decrypt_scores, encrypt_features, encrypt_model

@@ -13,7 +13,7 @@ from hesc.planner import probes
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
-from hesc.protocols.candidates.problems import ForScores
+from hesc.protocols.candidates.for_problems import ForScores
 from hesc.secret import keygen
 from hesc.vectors.blanks import blank
 from hesc.vectors.matrices import Matrix, matrix_rotations

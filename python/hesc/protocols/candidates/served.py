@@ -116,7 +116,7 @@ class Servable(Candidate[Task]):
         if self.stands_for is None:
             return None
         try:
-            found = self.stands_for.consider(question_of(self.backend, **_wishes(task)))
+            found = self.stands_for.consider(question_of(self.backend, **_limits(task)))
         except HescError:
             return None
         return found if isinstance(found, Estimate) else None
@@ -171,8 +171,8 @@ def question_of(backend: Backend, *, samples: int, objective: str, bandwidth: fl
     )
 
 
-def _wishes(task: Task) -> dict[str, Any]:
-    """What is wished of any task that stands beside one."""
+def _limits(task: Task) -> dict[str, Any]:
+    """Samples, objective and bandwidth of a task, for another one beside it."""
     return {name: getattr(task, name) for name in ("samples", "objective", "bandwidth")}
 
 
@@ -263,7 +263,7 @@ def choose(
     unserved: list[Estimate] = []
     try:
         found = decide(
-            question_of(best.backend, **_wishes(task)), calibration=known, candidates=others
+            question_of(best.backend, **_limits(task)), calibration=known, candidates=others
         )
         unserved, refused = found.estimates, refused + found.infeasible
     except ParameterError as error:

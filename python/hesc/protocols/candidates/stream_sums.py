@@ -19,7 +19,7 @@ from hesc.planner.estimates import ROUNDING, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.tasks import Scores
 from hesc.planner.work import Count, counted
-from hesc.protocols.candidates.problems import ForScores
+from hesc.protocols.candidates.for_problems import ForScores
 from hesc.ring_products.plans import power_above
 from hesc.secret import Decryptor, SecretEncryptor, keygen
 from hesc.streams.arrays import Answer, EncryptedArray, SeededArray, expanded

@@ -14,7 +14,7 @@ from hesc.planner import probes
 from hesc.planner.estimates import Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import CACHE, Count, counted
-from hesc.protocols.candidates.problems import ForProducts
+from hesc.protocols.candidates.for_problems import ForProducts
 from hesc.secret import Decryptor, SecretEncryptor, keygen
 from hesc.streams.arrays import Answer, EncryptedArray
 from hesc.streams.encryptor import Encryptor

@@ -1,4 +1,4 @@
-"""A plan from a model, data that its ranges are taken from, and what is wished."""
+"""A plan from a model, data that its ranges are taken from, and options."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ def _allowed_answers(
 
     Raises:
         ParameterError: more than that, which would give the scores away whatever hides weights; no
-            number is wished, and a copy made from one sample is a good one.
+            number is asked for, and a copy made from one sample is a good one.
 
     """
     if not isinstance(hidden, bool):

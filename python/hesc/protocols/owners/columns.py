@@ -26,7 +26,7 @@ _REMEDY = (
 
 
 def resolved(parties: object, names: list[str], inputs: int) -> Columns:
-    """Columns of each party by number, as they are wished for.
+    """Columns of each party by number, as the options name them.
 
     Args:
         parties: lists of names or numbers of columns, by party.
