@@ -3,7 +3,8 @@
 A name says everything: problem, data, setting, disclosure, error, samples, objective, bandwidth.
 The first list and the fifth of it that is held out were fixed before there was a cost model. That
 fifth was looked at in every run since, so `later` names others, of other models, sizes, errors and
-numbers of samples, that were drawn when the cost model stood and are to be looked at once.
+numbers of samples, that were drawn when the cost model stood and are to be looked at once. `fresh`
+names three sets of sixty that were drawn when candidates got sizes and kernels from one place.
 """
 
 from __future__ import annotations
@@ -56,14 +57,29 @@ LATER_MODELS: Final = (
 )
 """Linear scores of the later tasks: no model and no shape of `MODELS`."""
 
+FRESH_MODELS: Final = (
+    "iris-svm",
+    "iris-pca",
+    "wine-ridge",
+    "digits-svm",
+    *(
+        f"synthetic-{features}x{outputs}"
+        for features in (5, 10, 20, 40, 80, 160, 320)
+        for outputs in (2, 5, 15)
+    ),
+)
+"""Linear scores of the fresh tasks: no model and no shape of the others."""
+
 T = TypeVar("T")
 
 FIRST: Final = ""
 HELD_OUT: Final = "held out"
 LATER: Final = "drawn later"
-PARTS: Final = (FIRST, HELD_OUT, LATER)
+FRESH: Final = ("fresh 1", "fresh 2", "fresh 3")
+PARTS: Final = (FIRST, HELD_OUT, LATER, *FRESH)
 """Figures are of each part by itself."""
 
+_WANTED: Final = ((3, "latency"), (20, "bytes"), (200, "throughput"))
 _FIFTH: Final = 5
 """One of the first tasks in so many is held out."""
 # The wishes that a linear task is drawn from, by the hash of model and number.
@@ -91,6 +107,9 @@ class _Wishes:
 
 _FIRST: Final = _Wishes(
     MODELS, 5, ("0.1", "0.03", "0.01", "0.003"), (1, 1, 16, 256, 1000), ("1e6", "1e7", "1e8")
+)
+_FRESH: Final = _Wishes(
+    FRESH_MODELS, 12, ("0.07", "0.015", "0.004"), (1, 9, 100, 500), ("2e6", "2e7", "5e7")
 )
 _LATER: Final = _Wishes(LATER_MODELS, 3, ("0.05", "0.02", "0.005"), (1, 5, 64, 700), ("3e6", "3e7"))
 
@@ -123,14 +142,17 @@ def wish(name: str) -> Wish:
 
 def part_of(name: str) -> str:
     """Which part of the list a task is in, one of `PARTS`."""
-    if name in _later_names():
+    for part in FRESH:
+        if name in _names_of(part):
+            return part
+    if name in _names_of(LATER):
         return LATER
     return HELD_OUT if _hash(name, "held out") % _FIFTH == 0 else FIRST
 
 
 @cache
-def _later_names() -> frozenset[str]:
-    return frozenset(later())
+def _names_of(part: str) -> frozenset[str]:
+    return frozenset(later() if part == LATER else fresh()[part])
 
 
 def names() -> list[str]:
@@ -160,6 +182,23 @@ def later() -> list[str]:
         *_products((5, 6), ("0.03", "0.003"), ((8, "latency"), (300, "throughput")), "3e6"),
         *_distances((192, 384), (1000,), ((1, "throughput"), (5, "latency")), "3e7"),
     ]
+
+
+@cache
+def fresh() -> dict[str, list[str]]:
+    """Three sets of sixty tasks, drawn from all that their wishes make, by the hash of names."""
+    pools = (
+        (_scores(_FRESH), 42),
+        (_classes(("iris-svm", "synthetic-20x1", "synthetic-10x1"), (1, 4, 100), "2e7"), 6),
+        (_products((2, 4, 7), ("0.05", "0.005"), _WANTED, "2e7"), 6),
+        (_distances((64, 320, 448), (500, 3000), ((1, "latency"), (9, "throughput")), "2e7"), 6),
+    )
+    found: dict[str, list[str]] = {part: [] for part in FRESH}
+    for names_of_kind, many in pools:
+        drawn = sorted(names_of_kind, key=lambda name: _hash(name, "fresh"))
+        for at, part in enumerate(FRESH):
+            found[part] += drawn[at * many : (at + 1) * many]
+    return found
 
 
 def _scores(wishes: _Wishes) -> list[str]:
