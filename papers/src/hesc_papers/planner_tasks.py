@@ -59,7 +59,7 @@ LATER_MODELS: Final = (
 
 FRESH_MODELS: Final = (
     "iris-svm",
-    "iris-pca",
+    "iris-linear",
     "wine-ridge",
     "digits-svm",
     *(
