@@ -173,8 +173,13 @@ class ModelPlan(Plan):
 
         Twice what the plan says, which is a bit off where noise does not travel whole.
         """
-        size = self.sizes(self.rows)
+        size = self._full
         return _HEADS + 2 * (size.down if kind is Kind.ANSWER else size.up)
+
+    @cached_property
+    def _full(self) -> Sizes:
+        """Bytes of a full query and its answer: every message is held against them."""
+        return self.sizes(self.rows)
 
     def opened(self, data: bytes, kind: Kind, parts: int | None = None) -> Message:
         """A message of this plan from its wire form; longer ones, or of more samples, are refused.
