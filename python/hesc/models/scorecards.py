@@ -93,7 +93,8 @@ def _trees_of(final: Any) -> TreeEnsemble:
 def _exact(final: Any, x: Array, clear: Array, binning: Binning) -> Table:
     name = type(final).__name__ if not hasattr(final, "described") else "model"
     hint = (
-        f"refit='additive' fits a sum of functions of single features to this {name}'s scores: "
+        f"plan(X, Scores(refit='additive')) fits a sum of functions of single features to this "
+        f"{name}'s scores: "
         f"another model, whose fidelity the plan reports and min_fidelity bounds from below"
     )
     if type(final) is AdaBoostRegressor:

@@ -101,8 +101,9 @@ class Task:
     @property
     def title(self) -> str:
         """Problem, samples, setting and disclosure."""
+        several = "s" if self.samples > 1 else ""
         return (
-            f"{self.problem.name} of {self.samples} samples, {self.setting} "
+            f"{self.problem.name} of {self.samples} sample{several}, {self.setting} "
             f"({SETTINGS[self.setting]}), disclosing {self.disclose}"
         )
 

@@ -153,7 +153,9 @@ def grounds(
     features = transforms.transformed(model.steps, x)
     ends = transforms.limits(model.steps)
     if ends is not None and ranges is not None:
-        raise ParameterError("bins are encrypted as zeros and ones, which takes no ranges=")
+        raise ParameterError(
+            "bins are encrypted as zeros and ones, which takes no ranges=: leave it out"
+        )
     low, high = ranges_of(features, ends or ranges, computed=bool(model.steps))
     if not (low != high).any():
         raise ParameterError(
