@@ -57,10 +57,13 @@ def counted(prefix: str, **stages: Count) -> Work:
 
 def seconds(work: Mapping[str, float], times: Mapping[str, float]) -> float | None:
     """What work takes; None where a kernel was never timed. Seconds that are counted are that."""
-    known = {name: times.get(name, 1.0 if name.endswith(".counted") else None) for name in work}
-    if None in known.values():
-        return None
-    return sum(count * (known[name] or 0.0) for name, count in work.items())
+    total = 0.0
+    for name, count in work.items():
+        each = 1.0 if name.endswith(".counted") else times.get(name)
+        if each is None:
+            return None
+        total += count * each
+    return total
 
 
 def fitted(runs: Sequence[tuple[Mapping[str, float], float]]) -> dict[str, float]:
