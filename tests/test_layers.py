@@ -21,11 +21,12 @@ ROOT = Path(__file__).parents[1]
 CRATES = sorted(path.parents[1] for path in ROOT.glob("crates/*/src/lib.rs"))
 # What a crate builds on.
 BELOW = {
-    "hesc-math": set[str](),
-    "hesc-stochastic": set[str](),
-    "hesc-schemes": {"hesc-math"},
-    "hesc-circuits": {"hesc-schemes", "hesc-stochastic"},
-    "hesc-py": {"hesc-circuits", "hesc-schemes", "hesc-stochastic", "hesc-math"},
+    "hesc-kernels": set[str](),
+    "hesc-math": {"hesc-kernels"},
+    "hesc-stochastic": {"hesc-kernels"},
+    "hesc-schemes": {"hesc-math", "hesc-kernels"},
+    "hesc-circuits": {"hesc-schemes", "hesc-stochastic", "hesc-kernels"},
+    "hesc-py": {"hesc-circuits", "hesc-schemes", "hesc-stochastic", "hesc-math", "hesc-kernels"},
 }
 
 Module = tuple[str, ...]

@@ -489,6 +489,16 @@ class Preset:
     @property
     def switching_key_bytes(self) -> int | None: ...
 
+def kernels() -> str:
+    """The vector instructions that this process takes: "avx512-ifma" (AVX-512 with 52-bit
+    multipliers), "avx512", "avx2" (with FMA), or "portable", which is what every processor of its
+    kind has (SSE2 on x86-64, NEON on AArch64).
+
+    They are the best that the processor has, or fewer where the environment variable `HESC_KERNELS`
+    says so when hesc is imported: all results are the same, bit by bit. Some libraries find their
+    instructions themselves and take no notice: transforms of doubles, bits that bootstrap, hashes,
+    AES and ristretto255."""
+
 def presets() -> list[Preset]: ...
 def combined_levels(primes: list[int], large: int) -> list[list[int]]: ...
 def packing_cost(params: VectorParams, columns: int, level: int) -> tuple[float, float]: ...

@@ -1,8 +1,8 @@
 //! Eight words side by side: with AVX-512 IFMA where the machine has it, in portable Rust
-//! otherwise. Chosen at run time by [`dispatch`]; with the feature `portable` only the latter
-//! exists.
+//! otherwise. Chosen at run time by [`dispatch`].
 
 use bytemuck::{Pod, Zeroable};
+use hesc_kernels::{Kernels, at_least};
 use zeroize::Zeroize;
 
 /// Numbers side by side in an [`Octet`].
@@ -204,7 +204,7 @@ impl Lanes for Portable {
     }
 }
 
-#[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
+#[cfg(target_arch = "x86_64")]
 pub mod ifma {
     //! The instructions, through `pulp`'s safe faces: the type is the proof that they exist.
 
@@ -379,16 +379,13 @@ pub trait Kernel {
 /// Whether this machine has lanes in hardware. Where it has none, a loop on 64-bit multipliers beats
 /// the portable twin wherever residues fit a word.
 pub fn available() -> bool {
-    #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
-    return ifma::Ifma::is_available();
-    #[cfg(not(all(target_arch = "x86_64", not(feature = "portable"))))]
-    false
+    at_least(Kernels::Avx512Ifma)
 }
 
 /// Runs a kernel with the best lanes of this machine.
 pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
-    #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
-    if let Some(lanes) = ifma::Ifma::try_new() {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(lanes) = available().then(ifma::Ifma::try_new).flatten() {
         return lanes.vectorize(ifma::WithLanes(lanes, kernel));
     }
     kernel.run(Portable)

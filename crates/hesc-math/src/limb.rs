@@ -4,138 +4,103 @@
 macro_rules! limb_kernels {
     ($word:ident, $wide:ty, $signed:ty) => {
         pub mod $word {
-            #[cfg(not(feature = "portable"))]
-            use multiversion::multiversion;
+            use hesc_kernels::vectorised;
 
             #[inline(always)]
             fn reduce_once(x: $word, q: $word) -> $word {
                 x.min(x.wrapping_sub(q))
             }
 
-            #[cfg_attr(
-                not(feature = "portable"),
-                multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
-            )]
-            pub fn add(a: &mut [$word], b: &[$word], q: $word) {
-                for (a, &b) in a.iter_mut().zip(b) {
-                    *a = reduce_once(*a + b, q);
+            vectorised! {
+                pub fn add(a: &mut [$word], b: &[$word], q: $word) {
+                    for (a, &b) in a.iter_mut().zip(b) {
+                        *a = reduce_once(*a + b, q);
+                    }
                 }
-            }
 
-            #[cfg_attr(
-                not(feature = "portable"),
-                multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
-            )]
-            pub fn append_sum(out: &mut Vec<$word>, b: &[$word], c: &[$word], q: $word) {
-                // Fresh memory is written once: no zeros before.
-                out.extend(b.iter().zip(c).map(|(&b, &c)| reduce_once(b + c, q)));
-            }
-
-            #[cfg_attr(
-                not(feature = "portable"),
-                multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
-            )]
-            pub fn neg(a: &mut [$word], q: $word) {
-                for a in a {
-                    *a = reduce_once(q - *a, q);
+                pub fn append_sum(out: &mut Vec<$word>, b: &[$word], c: &[$word], q: $word) {
+                    // Fresh memory is written once: no zeros before.
+                    out.extend(b.iter().zip(c).map(|(&b, &c)| reduce_once(b + c, q)));
                 }
-            }
 
-            /// Shoup's product by a constant: with `s' = floor(s * 2^w / q)`, the difference
-            /// `a s - floor(a s' / 2^w) q` is in `[0, 2q)` (Harvey 2014, section 2).
-            #[cfg_attr(
-                not(feature = "portable"),
-                multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
-            )]
-            pub fn mul_scalar_add(a: &mut [$word], scalar: $word, b: &[$word], q: $word) {
-                let shoup = (((scalar as $wide) << $word::BITS) / q as $wide) as $word;
-                for (a, &b) in a.iter_mut().zip(b) {
-                    let quotient = ((*a as $wide * shoup as $wide) >> $word::BITS) as $word;
-                    let product = a.wrapping_mul(scalar).wrapping_sub(quotient.wrapping_mul(q));
-                    *a = reduce_once(reduce_once(product, q) + b, q);
+                pub fn neg(a: &mut [$word], q: $word) {
+                    for a in a {
+                        *a = reduce_once(q - *a, q);
+                    }
                 }
-            }
 
-            /// `a += values * scalar`, `values < q`, by Shoup's product as above.
-            #[cfg_attr(
-                not(feature = "portable"),
-                multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
-            )]
-            pub fn add_product(a: &mut [$word], values: &[u32], scalar: $word, q: $word) {
-                let shoup = (((scalar as $wide) << $word::BITS) / q as $wide) as $word;
-                for (a, &value) in a.iter_mut().zip(values) {
-                    let value = value as $word;
-                    let quotient = ((value as $wide * shoup as $wide) >> $word::BITS) as $word;
-                    let product = value.wrapping_mul(scalar).wrapping_sub(quotient.wrapping_mul(q));
-                    *a = reduce_once(*a + reduce_once(product, q), q);
+                /// Shoup's product by a constant: with `s' = floor(s * 2^w / q)`, the difference
+                /// `a s - floor(a s' / 2^w) q` is in `[0, 2q)` (Harvey 2014, section 2).
+                pub fn mul_scalar_add(a: &mut [$word], scalar: $word, b: &[$word], q: $word) {
+                    let shoup = (((scalar as $wide) << $word::BITS) / q as $wide) as $word;
+                    for (a, &b) in a.iter_mut().zip(b) {
+                        let quotient = ((*a as $wide * shoup as $wide) >> $word::BITS) as $word;
+                        let product = a.wrapping_mul(scalar).wrapping_sub(quotient.wrapping_mul(q));
+                        *a = reduce_once(reduce_once(product, q) + b, q);
+                    }
                 }
-            }
 
-            /// Secret data passes here (noise, keys), hence the arithmetic select.
-            #[cfg_attr(
-                not(feature = "portable"),
-                multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
-            )]
-            pub fn add_signed(a: &mut [$word], signed: &[i16], q: $word) {
-                for (a, &s) in a.iter_mut().zip(signed) {
-                    let wide = <$signed>::from(s);
-                    let lift = q & (wide >> (<$signed>::BITS - 1)) as $word;
-                    *a = reduce_once(*a + (wide as $word).wrapping_add(lift), q);
+                /// `a += values * scalar`, `values < q`, by Shoup's product as above.
+                pub fn add_product(a: &mut [$word], values: &[u32], scalar: $word, q: $word) {
+                    let shoup = (((scalar as $wide) << $word::BITS) / q as $wide) as $word;
+                    for (a, &value) in a.iter_mut().zip(values) {
+                        let value = value as $word;
+                        let quotient = ((value as $wide * shoup as $wide) >> $word::BITS) as $word;
+                        let product = value.wrapping_mul(scalar).wrapping_sub(quotient.wrapping_mul(q));
+                        *a = reduce_once(*a + reduce_once(product, q), q);
+                    }
                 }
-            }
 
-            /// Adds `value` where the bit is set; bit `i` is bit `i % 64` of word `i / 64`.
-            /// The bits are plaintext, hence a mask and no branch.
-            #[cfg_attr(
-                not(feature = "portable"),
-                multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
-            )]
-            pub fn add_where(a: &mut [$word], bits: &[u64], value: $word, q: $word) {
-                for (a, &word) in a.chunks_exact_mut(64).zip(bits) {
-                    for (half, a) in a.chunks_exact_mut(32).enumerate() {
-                        let half = (word >> (32 * half)) as u32;
-                        for (j, a) in a.iter_mut().enumerate() {
-                            let mask = (((half >> j) & 1) as $word).wrapping_neg();
-                            *a = reduce_once(*a + (value & mask), q);
+                /// Secret data passes here (noise, keys), hence the arithmetic select.
+                pub fn add_signed(a: &mut [$word], signed: &[i16], q: $word) {
+                    for (a, &s) in a.iter_mut().zip(signed) {
+                        let wide = <$signed>::from(s);
+                        let lift = q & (wide >> (<$signed>::BITS - 1)) as $word;
+                        *a = reduce_once(*a + (wide as $word).wrapping_add(lift), q);
+                    }
+                }
+
+                /// Adds `value` where the bit is set; bit `i` is bit `i % 64` of word `i / 64`.
+                /// The bits are plaintext, hence a mask and no branch.
+                pub fn add_where(a: &mut [$word], bits: &[u64], value: $word, q: $word) {
+                    for (a, &word) in a.chunks_exact_mut(64).zip(bits) {
+                        for (half, a) in a.chunks_exact_mut(32).enumerate() {
+                            let half = (word >> (32 * half)) as u32;
+                            for (j, a) in a.iter_mut().enumerate() {
+                                let mask = (((half >> j) & 1) as $word).wrapping_neg();
+                                *a = reduce_once(*a + (value & mask), q);
+                            }
                         }
                     }
                 }
-            }
 
-            /// `(a - [b]) inverse`, `[b]` the centred residue of `b` modulo `p`: with `inverse`
-            /// that of `p` modulo `q`, the number of residues `a` and `b` divided by `p` and rounded.
-            #[cfg_attr(
-                not(feature = "portable"),
-                multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
-            )]
-            pub fn divide_by_last(
-                out: &mut [$word],
-                a: &[$word],
-                b: &[$word],
-                inverse: $word,
-                q: $word,
-                p: $word,
-            ) {
-                let shoup = (((inverse as $wide) << $word::BITS) / q as $wide) as $word;
-                let (half, lift) = (p / 2, q.wrapping_sub(p));
-                for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
-                    let negative = ((b > half) as $word).wrapping_neg();
-                    let residue = b.wrapping_add(lift & negative);
-                    let x = reduce_once(a + q - residue, q);
-                    let quotient = ((x as $wide * shoup as $wide) >> $word::BITS) as $word;
-                    let product = x.wrapping_mul(inverse).wrapping_sub(quotient.wrapping_mul(q));
-                    *out = reduce_once(product, q);
+                /// `(a - [b]) inverse`, `[b]` the centred residue of `b` modulo `p`: with `inverse`
+                /// that of `p` modulo `q`, the number of residues `a` and `b` divided by `p` and rounded.
+                pub fn divide_by_last(
+                    out: &mut [$word],
+                    a: &[$word],
+                    b: &[$word],
+                    inverse: $word,
+                    q: $word,
+                    p: $word,
+                ) {
+                    let shoup = (((inverse as $wide) << $word::BITS) / q as $wide) as $word;
+                    let (half, lift) = (p / 2, q.wrapping_sub(p));
+                    for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
+                        let negative = ((b > half) as $word).wrapping_neg();
+                        let residue = b.wrapping_add(lift & negative);
+                        let x = reduce_once(a + q - residue, q);
+                        let quotient = ((x as $wide * shoup as $wide) >> $word::BITS) as $word;
+                        let product = x.wrapping_mul(inverse).wrapping_sub(quotient.wrapping_mul(q));
+                        *out = reduce_once(product, q);
+                    }
                 }
-            }
 
-            /// `out += a * factor` in floating point.
-            #[cfg_attr(
-                not(feature = "portable"),
-                multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
-            )]
-            pub fn add_scaled_f64(out: &mut [f64], a: &[$word], factor: f64) {
-                for (out, &a) in out.iter_mut().zip(a) {
-                    *out += a as f64 * factor;
+                /// `out += a * factor` in floating point.
+                pub fn add_scaled_f64(out: &mut [f64], a: &[$word], factor: f64) {
+                    for (out, &a) in out.iter_mut().zip(a) {
+                        *out += a as f64 * factor;
+                    }
                 }
             }
         }

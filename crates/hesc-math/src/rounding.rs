@@ -1,7 +1,6 @@
 //! Rounding of many doubles, vectorised: the end of every decryption.
 
-#[cfg(not(feature = "portable"))]
-use multiversion::multiversion;
+use hesc_kernels::vectorised;
 
 /// Adding and subtracting 1.5 * 2^52 rounds to the nearest integer without a branch and without
 /// a library call; the low mantissa bits of the sum are that integer in two's complement.
@@ -9,60 +8,50 @@ const ROUNDER: f64 = 6_755_399_441_055_744.0;
 /// Independent maxima, so that no addition waits for the one before.
 const LANES: usize = 8;
 
-/// `counts = round(values * factor)` for products below 2^31 in absolute value, negative ones in
-/// two's complement. Returns the largest distance of a product from its integer.
-///
-/// # Panics
-/// If the lengths differ.
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2+fma"))
-)]
-pub fn round_scaled(counts: &mut [u32], values: &[f64], factor: f64) -> f64 {
-    assert_eq!(counts.len(), values.len(), "there is a count for each value");
-    let mut distances = [0f64; LANES];
-    let (chunks, tail) = counts.as_chunks_mut::<LANES>();
-    let (value_chunks, value_tail) = values.as_chunks::<LANES>();
-    for (counts, values) in chunks.iter_mut().zip(value_chunks) {
-        for ((count, value), distance) in counts.iter_mut().zip(values).zip(&mut distances) {
+vectorised! {
+    /// `counts = round(values * factor)` for products below 2^31 in absolute value, negative ones in
+    /// two's complement. Returns the largest distance of a product from its integer.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn round_scaled(counts: &mut [u32], values: &[f64], factor: f64) -> f64 {
+        assert_eq!(counts.len(), values.len(), "there is a count for each value");
+        let mut distances = [0f64; LANES];
+        let (chunks, tail) = counts.as_chunks_mut::<LANES>();
+        let (value_chunks, value_tail) = values.as_chunks::<LANES>();
+        for (counts, values) in chunks.iter_mut().zip(value_chunks) {
+            for ((count, value), distance) in counts.iter_mut().zip(values).zip(&mut distances) {
+                let product = value * factor;
+                let rounded = product + ROUNDER;
+                let off = (product - (rounded - ROUNDER)).abs();
+                *distance = if off > *distance { off } else { *distance };
+                *count = rounded.to_bits() as u32;
+            }
+        }
+        for ((count, value), distance) in tail.iter_mut().zip(value_tail).zip(&mut distances) {
             let product = value * factor;
             let rounded = product + ROUNDER;
-            let off = (product - (rounded - ROUNDER)).abs();
-            *distance = if off > *distance { off } else { *distance };
+            *distance = distance.max((product - (rounded - ROUNDER)).abs());
             *count = rounded.to_bits() as u32;
         }
+        distances.into_iter().fold(0.0, f64::max)
     }
-    for ((count, value), distance) in tail.iter_mut().zip(value_tail).zip(&mut distances) {
-        let product = value * factor;
-        let rounded = product + ROUNDER;
-        *distance = distance.max((product - (rounded - ROUNDER)).abs());
-        *count = rounded.to_bits() as u32;
-    }
-    distances.into_iter().fold(0.0, f64::max)
-}
 
-/// Subtracts from each value, up to 2^50 in absolute value, its nearest integer: the result lies
-/// in [-1/2, 1/2].
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2+fma"))
-)]
-pub fn centre(values: &mut [f64]) {
-    for value in values {
-        *value -= (*value + ROUNDER) - ROUNDER;
+    /// Subtracts from each value, up to 2^50 in absolute value, its nearest integer: the result lies
+    /// in [-1/2, 1/2].
+    pub fn centre(values: &mut [f64]) {
+        for value in values {
+            *value -= (*value + ROUNDER) - ROUNDER;
+        }
     }
-}
 
-/// Brings counts from `[-modulus, modulus]`, negative ones in two's complement, into
-/// `[0, modulus)`.
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
-)]
-pub fn wrap(counts: &mut [u32], modulus: u32) {
-    for count in counts {
-        let lifted = count.wrapping_add(modulus & (*count as i32 >> 31) as u32);
-        *count = if lifted == modulus { 0 } else { lifted };
+    /// Brings counts from `[-modulus, modulus]`, negative ones in two's complement, into
+    /// `[0, modulus)`.
+    pub fn wrap(counts: &mut [u32], modulus: u32) {
+        for count in counts {
+            let lifted = count.wrapping_add(modulus & (*count as i32 >> 31) as u32);
+            *count = if lifted == modulus { 0 } else { lifted };
+        }
     }
 }
 

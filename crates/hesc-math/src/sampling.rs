@@ -5,8 +5,7 @@
 //! [`Noise`], wiped on drop.
 
 use bytemuck::{cast_slice, cast_slice_mut};
-#[cfg(not(feature = "portable"))]
-use multiversion::multiversion;
+use hesc_kernels::vectorised;
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -86,36 +85,27 @@ impl Noise {
     }
 }
 
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets(
-        "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx512bitalg",
-        "x86_64+avx2+popcnt"
-    ))
-)]
-fn weigh(coefficients: &mut [i16], random: &[u16]) {
-    let n = coefficients.len();
-    let (a, rest) = random.split_at(n);
-    let (b, c) = rest.split_at(n);
-    for (((out, a), b), c) in coefficients.iter_mut().zip(a).zip(b).zip(c) {
-        let weight = a.count_ones() + b.count_ones() + (c & 0x3FF).count_ones();
-        *out = weight as i16 - (NOISE_TOSSES / 2) as i16;
+vectorised! {
+    fn weigh(coefficients: &mut [i16], random: &[u16]) {
+        let n = coefficients.len();
+        let (a, rest) = random.split_at(n);
+        let (b, c) = rest.split_at(n);
+        for (((out, a), b), c) in coefficients.iter_mut().zip(a).zip(b).zip(c) {
+            let weight = a.count_ones() + b.count_ones() + (c & 0x3FF).count_ones();
+            *out = weight as i16 - (NOISE_TOSSES / 2) as i16;
+        }
     }
-}
 
-/// Maps words to {-1, 0, 1} by thirds; false if one word was the value that has no third.
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
-)]
-fn trits(coefficients: &mut [i16], random: &[u16]) -> bool {
-    const THIRD: u16 = u16::MAX / 3;
-    let mut largest = 0;
-    for (out, &r) in coefficients.iter_mut().zip(random) {
-        largest = largest.max(r);
-        *out = i16::from(r >= THIRD) + i16::from(r >= 2 * THIRD) - 1;
+    /// Maps words to {-1, 0, 1} by thirds; false if one word was the value that has no third.
+    fn trits(coefficients: &mut [i16], random: &[u16]) -> bool {
+        const THIRD: u16 = u16::MAX / 3;
+        let mut largest = 0;
+        for (out, &r) in coefficients.iter_mut().zip(random) {
+            largest = largest.max(r);
+            *out = i16::from(r >= THIRD) + i16::from(r >= 2 * THIRD) - 1;
+        }
+        largest != u16::MAX
     }
-    largest != u16::MAX
 }
 
 /// Uniform residues in every limb, by rejection from masked words. For public polynomials and

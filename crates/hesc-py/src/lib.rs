@@ -28,6 +28,7 @@ mod peer;
 mod peer_integers;
 mod plans;
 mod presets;
+mod processor;
 mod public_keys;
 mod ring_products;
 mod transciphering;
@@ -48,6 +49,7 @@ static ALLOCATOR: ZeroAlloc<MiMalloc> = ZeroAlloc(MiMalloc);
 mod _native {
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        crate::processor::kernels()?;
         crate::workers::remember_home();
         crate::errors::panics_are_exceptions(module.py())
     }
@@ -106,6 +108,8 @@ mod _native {
     use crate::peer_integers::{TfheIntegers, time_tfhe_kreyvium};
     #[pymodule_export]
     use crate::presets::{Entry, presets};
+    #[pymodule_export]
+    use crate::processor::kernels;
     #[pymodule_export]
     use crate::public_keys::{join_keys, split_keys};
     #[pymodule_export]

@@ -1,7 +1,5 @@
+use hesc_kernels::vectorised;
 use std::f64::consts::{LN_2, SQRT_2};
-
-#[cfg(not(feature = "portable"))]
-use multiversion::multiversion;
 
 /// How numbers in [-1, 1] are coded modulo `2^bits`: `sign 2^(bits - 1) + n`, where `n` is how many steps, of `step` to an
 /// octave, the size is below 1. Sizes less than `2^-octaves` are that or zero; a zero is [`Self::zero`], which no sum of
@@ -135,14 +133,12 @@ impl Code {
     }
 }
 
-/// The codes of many sizes, each with a sign and a random word, in the place of the words.
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2+fma"))
-)]
-pub(super) fn encode_all(code: &Code, sizes: &[f64], signs: &[u64], words: &mut [u64]) {
-    for ((word, &size), &sign) in words.iter_mut().zip(sizes).zip(signs) {
-        *word = code.encode(size, sign, *word);
+vectorised! {
+    /// The codes of many sizes, each with a sign and a random word, in the place of the words.
+    pub(super) fn encode_all(code: &Code, sizes: &[f64], signs: &[u64], words: &mut [u64]) {
+        for ((word, &size), &sign) in words.iter_mut().zip(sizes).zip(signs) {
+            *word = code.encode(size, sign, *word);
+        }
     }
 }
 

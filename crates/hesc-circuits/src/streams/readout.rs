@@ -1,6 +1,5 @@
+use hesc_kernels::vectorised;
 use hesc_stochastic::Estimate;
-#[cfg(not(feature = "portable"))]
-use multiversion::multiversion;
 
 use super::errors_of_sums::{Errors, Reading};
 use super::plan::{AnswerTerm, Plan};
@@ -132,38 +131,28 @@ impl Readout {
     }
 }
 
-/// `digit = counts % base`, `counts /= base`, for counts below 2^25.
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2+fma"))
-)]
-fn split(counts: &mut [u32], digit: &mut [u32], base: u32) {
-    // The quotient's distance to the next integer is at least 1 / (2 base) from both sides, far
-    // above the rounding of doubles: vector lanes without an integer division.
-    let inverse = 1.0 / f64::from(base);
-    for (count, digit) in counts.iter_mut().zip(digit) {
-        let quotient = ((f64::from(*count as i32) + 0.5) * inverse) as i32 as u32;
-        *digit = *count - quotient * base;
-        *count = quotient;
+vectorised! {
+    /// `digit = counts % base`, `counts /= base`, for counts below 2^25.
+    fn split(counts: &mut [u32], digit: &mut [u32], base: u32) {
+        // The quotient's distance to the next integer is at least 1 / (2 base) from both sides, far
+        // above the rounding of doubles: vector lanes without an integer division.
+        let inverse = 1.0 / f64::from(base);
+        for (count, digit) in counts.iter_mut().zip(digit) {
+            let quotient = ((f64::from(*count as i32) + 0.5) * inverse) as i32 as u32;
+            *digit = *count - quotient * base;
+            *count = quotient;
+        }
     }
-}
 
-/// The largest count.
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2+fma"))
-)]
-fn maximum(counts: &[u32]) -> u32 {
-    counts.iter().fold(0, |largest, &count| largest.max(count))
-}
+    /// The largest count.
+    fn maximum(counts: &[u32]) -> u32 {
+        counts.iter().fold(0, |largest, &count| largest.max(count))
+    }
 
-/// The number of odd counts.
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2+fma"))
-)]
-fn parities(counts: &[u32]) -> u32 {
-    counts.iter().map(|count| count & 1).sum()
+    /// The number of odd counts.
+    fn parities(counts: &[u32]) -> u32 {
+        counts.iter().map(|count| count & 1).sum()
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
-#[cfg(not(feature = "portable"))]
-use multiversion::multiversion;
-
 use crate::residues::Reducer;
+use hesc_kernels::vectorised;
 
 /// An element that others are sums of multiples of. Where the polynomial is cyclotomic, most powers of `Y` are a power
 /// below the degree, which costs one product and not one for each coefficient.
@@ -95,16 +93,14 @@ impl Sum for u128 {
     }
 }
 
-/// [`Sum::accumulate`] for factors of at most 32 bits: the masks say so to the compiler, which then takes the
-/// processor's products of half words.
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
-)]
-fn accumulate_halves(sums: &mut [u64], a: &[u64], b: &[u64]) {
-    for (i, &x) in a.iter().enumerate().filter(|(_, x)| **x != 0) {
-        for (sum, &y) in sums[i..].iter_mut().zip(b) {
-            *sum += (x & HALF) * (y & HALF);
+vectorised! {
+    /// [`Sum::accumulate`] for factors of at most 32 bits: the masks say so to the compiler, which then takes the
+    /// processor's products of half words.
+    fn accumulate_halves(sums: &mut [u64], a: &[u64], b: &[u64]) {
+        for (i, &x) in a.iter().enumerate().filter(|(_, x)| **x != 0) {
+            for (sum, &y) in sums[i..].iter_mut().zip(b) {
+                *sum += (x & HALF) * (y & HALF);
+            }
         }
     }
 }

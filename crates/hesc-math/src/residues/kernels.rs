@@ -1,10 +1,8 @@
 //! Loops over single limbs. Inputs are reduced and so are outputs, unless a function says
 //! otherwise; slices of one call have the same length.
 
+use hesc_kernels::vectorised;
 use std::ops::Range;
-
-#[cfg(not(feature = "portable"))]
-use multiversion::multiversion;
 
 use super::{Factor, Reducer};
 use crate::lanes::{self, Kernel, LANES, Lanes};
@@ -355,13 +353,11 @@ pub fn add_into(out: &mut [u64], b: &[u64], c: &[u64], q: &Reducer) {
     sum(out, b, c, q.value());
 }
 
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
-)]
-fn sum(out: &mut [u64], b: &[u64], c: &[u64], q: u64) {
-    for ((out, &b), &c) in out.iter_mut().zip(b).zip(c) {
-        *out = (b + c).min((b + c).wrapping_sub(q));
+vectorised! {
+    fn sum(out: &mut [u64], b: &[u64], c: &[u64], q: u64) {
+        for ((out, &b), &c) in out.iter_mut().zip(b).zip(c) {
+            *out = (b + c).min((b + c).wrapping_sub(q));
+        }
     }
 }
 
@@ -378,29 +374,27 @@ pub fn sum_of_rows(out: &mut [u64], counts: bool, plus: &[&[u64]], minus: &[&[u6
     rows_summed(out, counts, plus, minus, q.value());
 }
 
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
-)]
-fn rows_summed(out: &mut [u64], counts: bool, plus: &[&[u64]], minus: &[&[u64]], q: u64) {
-    for (at, out) in out.chunks_mut(COLUMNS).enumerate() {
-        let columns = at * COLUMNS..at * COLUMNS + out.len();
-        let (mut sums, there) = ([0; COLUMNS], out.len());
-        let sums = &mut sums[..there];
-        if counts {
-            sums.copy_from_slice(out);
-        }
-        for row in plus {
-            for (sum, &x) in sums.iter_mut().zip(&row[columns.clone()]) {
-                *sum = (*sum + x).min((*sum + x).wrapping_sub(q));
+vectorised! {
+    fn rows_summed(out: &mut [u64], counts: bool, plus: &[&[u64]], minus: &[&[u64]], q: u64) {
+        for (at, out) in out.chunks_mut(COLUMNS).enumerate() {
+            let columns = at * COLUMNS..at * COLUMNS + out.len();
+            let (mut sums, there) = ([0; COLUMNS], out.len());
+            let sums = &mut sums[..there];
+            if counts {
+                sums.copy_from_slice(out);
             }
-        }
-        for row in minus {
-            for (sum, &x) in sums.iter_mut().zip(&row[columns.clone()]) {
-                *sum = (*sum + q - x).min((*sum + q - x).wrapping_sub(q));
+            for row in plus {
+                for (sum, &x) in sums.iter_mut().zip(&row[columns.clone()]) {
+                    *sum = (*sum + x).min((*sum + x).wrapping_sub(q));
+                }
             }
+            for row in minus {
+                for (sum, &x) in sums.iter_mut().zip(&row[columns.clone()]) {
+                    *sum = (*sum + q - x).min((*sum + q - x).wrapping_sub(q));
+                }
+            }
+            out.copy_from_slice(sums);
         }
-        out.copy_from_slice(sums);
     }
 }
 
@@ -410,13 +404,11 @@ pub fn subtract_into(out: &mut [u64], b: &[u64], c: &[u64], q: &Reducer) {
     difference(out, b, c, q.value());
 }
 
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
-)]
-fn difference(out: &mut [u64], b: &[u64], c: &[u64], q: u64) {
-    for ((out, &b), &c) in out.iter_mut().zip(b).zip(c) {
-        *out = (b + q - c).min((b + q - c).wrapping_sub(q));
+vectorised! {
+    fn difference(out: &mut [u64], b: &[u64], c: &[u64], q: u64) {
+        for ((out, &b), &c) in out.iter_mut().zip(b).zip(c) {
+            *out = (b + q - c).min((b + q - c).wrapping_sub(q));
+        }
     }
 }
 
@@ -440,15 +432,13 @@ pub fn add_signed(a: &mut [u64], signed: &[i64], q: &Reducer) {
     lifted(a, signed, q.value());
 }
 
-/// Secret data passes here, hence the arithmetic select.
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
-)]
-fn lifted(a: &mut [u64], signed: &[i64], q: u64) {
-    for (a, &s) in a.iter_mut().zip(signed) {
-        let sum = *a + (s as u64).wrapping_add(q & (s >> 63) as u64);
-        *a = sum.min(sum.wrapping_sub(q));
+vectorised! {
+    /// Secret data passes here, hence the arithmetic select.
+    fn lifted(a: &mut [u64], signed: &[i64], q: u64) {
+        for (a, &s) in a.iter_mut().zip(signed) {
+            let sum = *a + (s as u64).wrapping_add(q & (s >> 63) as u64);
+            *a = sum.min(sum.wrapping_sub(q));
+        }
     }
 }
 
@@ -457,13 +447,11 @@ pub fn add_constant(a: &mut [u64], constant: u64, q: &Reducer) {
     shift(a, constant, q.value());
 }
 
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
-)]
-fn shift(a: &mut [u64], constant: u64, q: u64) {
-    for a in a {
-        *a = (*a + constant).min((*a + constant).wrapping_sub(q));
+vectorised! {
+    fn shift(a: &mut [u64], constant: u64, q: u64) {
+        for a in a {
+            *a = (*a + constant).min((*a + constant).wrapping_sub(q));
+        }
     }
 }
 
@@ -478,14 +466,12 @@ pub fn lift_centred(out: &mut [u64], a: &[u64], t: u64, q: &Reducer) {
     lift(out, a, t, q.value());
 }
 
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
-)]
-fn lift(out: &mut [u64], a: &[u64], t: u64, q: u64) {
-    for (out, &a) in out.iter_mut().zip(a) {
-        let negative = u64::from(a > t / 2).wrapping_neg();
-        *out = a + ((q - t) & negative);
+vectorised! {
+    fn lift(out: &mut [u64], a: &[u64], t: u64, q: u64) {
+        for (out, &a) in out.iter_mut().zip(a) {
+            let negative = u64::from(a > t / 2).wrapping_neg();
+            *out = a + ((q - t) & negative);
+        }
     }
 }
 

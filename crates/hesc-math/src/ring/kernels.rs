@@ -1,9 +1,4 @@
-//! The loops over residues, compiled for AVX-512, AVX2 and the portable baseline; the best that
-//! the machine has is chosen at run time. With the feature `portable` only the last one exists.
-//!
-//! Every function works on whole buffers of polynomials: a slice of words that is a multiple of
-//! [`Ring::poly_len`], limb after limb, polynomial after polynomial, each limb reduced. That is
-//! the invariant on input and on output. None allocates, none branches on the data.
+//! The loops over the limbs of polynomials.
 
 use super::Ring;
 use crate::{Word, rounding};

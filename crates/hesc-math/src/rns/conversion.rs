@@ -1,9 +1,7 @@
-#[cfg(not(feature = "portable"))]
-use multiversion::multiversion;
-
 use crate::Modulus;
 use crate::residues::{Factor, Reducer, kernels};
 use crate::ring::Prime;
+use hesc_kernels::vectorised;
 
 /// From residues modulo some primes to residues modulo others, of the centred representative.
 ///
@@ -134,33 +132,31 @@ const LEAST_COLUMNS: usize = 256;
 /// Most limbs of a prepared number: 881 bits in primes of 30 bits and more.
 const MAX_SOURCES: usize = 64;
 
-/// `v = round(sum_i y_i / q_i)`, and the largest distance of a sum from it. Adding `2^52` rounds to
-/// the nearest integer and leaves it in the low bits.
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2+fma"))
-)]
-fn round_quotients(out: &mut [u64], rows: &[u64], reciprocals: &[f64]) -> f64 {
-    const ROUNDER: f64 = 4_503_599_627_370_496.0;
-    const BLOCK: usize = 64;
-    let n = out.len();
-    let mut distances = [0.0f64; BLOCK];
-    for (at, out) in out.chunks_mut(BLOCK).enumerate() {
-        let mut sums = [0.0; BLOCK];
-        for (row, reciprocal) in rows.chunks_exact(n).zip(reciprocals) {
-            for (sum, &y) in sums.iter_mut().zip(&row[at * BLOCK..]) {
-                // Below 2^61: the conversion of a signed number is one instruction on more machines.
-                *sum += y as i64 as f64 * reciprocal;
+vectorised! {
+    /// `v = round(sum_i y_i / q_i)`, and the largest distance of a sum from it. Adding `2^52` rounds to
+    /// the nearest integer and leaves it in the low bits.
+    fn round_quotients(out: &mut [u64], rows: &[u64], reciprocals: &[f64]) -> f64 {
+        const ROUNDER: f64 = 4_503_599_627_370_496.0;
+        const BLOCK: usize = 64;
+        let n = out.len();
+        let mut distances = [0.0f64; BLOCK];
+        for (at, out) in out.chunks_mut(BLOCK).enumerate() {
+            let mut sums = [0.0; BLOCK];
+            for (row, reciprocal) in rows.chunks_exact(n).zip(reciprocals) {
+                for (sum, &y) in sums.iter_mut().zip(&row[at * BLOCK..]) {
+                    // Below 2^61: the conversion of a signed number is one instruction on more machines.
+                    *sum += y as i64 as f64 * reciprocal;
+                }
+            }
+            for ((out, sum), distance) in out.iter_mut().zip(sums).zip(&mut distances) {
+                let rounded = sum + ROUNDER;
+                let off = (sum - (rounded - ROUNDER)).abs();
+                *distance = if off > *distance { off } else { *distance };
+                *out = rounded.to_bits() & 0xF_FFFF;
             }
         }
-        for ((out, sum), distance) in out.iter_mut().zip(sums).zip(&mut distances) {
-            let rounded = sum + ROUNDER;
-            let off = (sum - (rounded - ROUNDER)).abs();
-            *distance = if off > *distance { off } else { *distance };
-            *out = rounded.to_bits() & 0xF_FFFF;
-        }
+        distances.into_iter().fold(0.0, f64::max)
     }
-    distances.into_iter().fold(0.0, f64::max)
 }
 
 #[cfg(test)]

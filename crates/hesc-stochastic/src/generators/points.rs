@@ -1,7 +1,6 @@
 //! Comparison of a threshold with points that are fractions of 2^32.
 
-#[cfg(not(feature = "portable"))]
-use multiversion::multiversion;
+use hesc_kernels::vectorised;
 
 /// A probability as a threshold: points below it give ones.
 pub(crate) fn threshold(p: f64) -> u64 {
@@ -20,14 +19,12 @@ pub(crate) fn compare(row: &mut [u64], points: &[u32], shift: u32, threshold: u6
     }
 }
 
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2+fma"))
-)]
-fn below(row: &mut [u64], points: &[u32], shift: u32, threshold: u32) {
-    for (word, points) in row.iter_mut().zip(points.chunks(64)) {
-        for (i, point) in points.iter().enumerate() {
-            *word |= u64::from(point.wrapping_add(shift) < threshold) << i;
+vectorised! {
+    fn below(row: &mut [u64], points: &[u32], shift: u32, threshold: u32) {
+        for (word, points) in row.iter_mut().zip(points.chunks(64)) {
+            for (i, point) in points.iter().enumerate() {
+                *word |= u64::from(point.wrapping_add(shift) < threshold) << i;
+            }
         }
     }
 }

@@ -4,10 +4,8 @@
 //! slots (`t` a prime that is 1 modulo `2N`). With `t = 2` a position reveals the parity and
 //! nothing else, which is all that inverted-bipolar products need.
 
+use hesc_kernels::vectorised;
 use hesc_math::{Coeff, Eval, Modulus, Poly, Ring, Word, is_prime, kernels, rounding};
-
-#[cfg(not(feature = "portable"))]
-use multiversion::multiversion;
 
 use super::{Encoding, Mask};
 use crate::error::refuse;
@@ -67,31 +65,25 @@ impl BfvEncoding {
     }
 }
 
-/// Bits as numbers.
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2+fma"))
-)]
-fn unpack(values: &mut [u32], bits: &[u64]) {
-    for (values, &word) in values.chunks_mut(64).zip(bits) {
-        for (i, value) in values.iter_mut().enumerate() {
-            *value = (word >> i) as u32 & 1;
+vectorised! {
+    /// Bits as numbers.
+    fn unpack(values: &mut [u32], bits: &[u64]) {
+        for (values, &word) in values.chunks_mut(64).zip(bits) {
+            for (i, value) in values.iter_mut().enumerate() {
+                *value = (word >> i) as u32 & 1;
+            }
         }
     }
-}
 
-/// `floor((m r + floor(t / 2)) / t)` for each `m` below `t < 2^25`, `r` below `t`.
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2+fma"))
-)]
-fn corrections(out: &mut [u32], values: &[u32], remainder: u64, plain_modulus: u64) {
-    let (t, half) = (plain_modulus as f64, (plain_modulus / 2) as f64);
-    let (reciprocal, remainder) = (1.0 / t, remainder as f64);
-    for (out, &m) in out.iter_mut().zip(values) {
-        // The numerator is an integer below 2^50; half a unit more keeps its quotient away from the
-        // integers, so that the rounding of the product cannot change the floor.
-        *out = ((f64::from(m as i32) * remainder + half + 0.5) * reciprocal) as i32 as u32;
+    /// `floor((m r + floor(t / 2)) / t)` for each `m` below `t < 2^25`, `r` below `t`.
+    fn corrections(out: &mut [u32], values: &[u32], remainder: u64, plain_modulus: u64) {
+        let (t, half) = (plain_modulus as f64, (plain_modulus / 2) as f64);
+        let (reciprocal, remainder) = (1.0 / t, remainder as f64);
+        for (out, &m) in out.iter_mut().zip(values) {
+            // The numerator is an integer below 2^50; half a unit more keeps its quotient away from the
+            // integers, so that the rounding of the product cannot change the floor.
+            *out = ((f64::from(m as i32) * remainder + half + 0.5) * reciprocal) as i32 as u32;
+        }
     }
 }
 

@@ -9,9 +9,8 @@
 //!
 //! What the sum's noise tells is the caller's concern: [`Lattice::hide_noise`].
 
+use hesc_kernels::vectorised;
 use hesc_math::{AesCtrRng, Modulus, RngSeed, sampling};
-#[cfg(not(feature = "portable"))]
-use multiversion::multiversion;
 use rand_core::{CryptoRng, Rng as _, SeedableRng};
 use zeroize::Zeroizing;
 
@@ -298,45 +297,35 @@ fn fill_tables(
     }
 }
 
-/// `a += b` modulo `q < 2^31`.
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2+fma"))
-)]
-fn add_tile(a: &mut [u32], b: &[u32], q: u32) {
-    for (a, &b) in a.iter_mut().zip(b) {
-        let sum = *a + b;
-        *a = sum.min(sum.wrapping_sub(q));
-    }
-}
-
-/// `a -= b` modulo `q < 2^31`.
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2+fma"))
-)]
-fn subtract_tile(a: &mut [u32], b: &[u32], q: u32) {
-    for (a, &b) in a.iter_mut().zip(b) {
-        let difference = a.wrapping_sub(b);
-        *a = difference.min(difference.wrapping_add(q));
-    }
-}
-
-/// The sum of one entry of each table.
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2+fma"))
-)]
-fn sum_of_picks(out: &mut [u32], tables: &[u32], picks: &[u8], width: usize, q: u32) {
-    let mut sums = [0u32; TILE];
-    for (table, &pick) in tables.chunks_exact(TILE << width).zip(picks) {
-        let entry = &table[usize::from(pick) * TILE..][..TILE];
-        for (sum, &word) in sums.iter_mut().zip(entry) {
-            let next = *sum + word;
-            *sum = next.min(next.wrapping_sub(q));
+vectorised! {
+    /// `a += b` modulo `q < 2^31`.
+    fn add_tile(a: &mut [u32], b: &[u32], q: u32) {
+        for (a, &b) in a.iter_mut().zip(b) {
+            let sum = *a + b;
+            *a = sum.min(sum.wrapping_sub(q));
         }
     }
-    out.copy_from_slice(&sums);
+
+    /// `a -= b` modulo `q < 2^31`.
+    fn subtract_tile(a: &mut [u32], b: &[u32], q: u32) {
+        for (a, &b) in a.iter_mut().zip(b) {
+            let difference = a.wrapping_sub(b);
+            *a = difference.min(difference.wrapping_add(q));
+        }
+    }
+
+    /// The sum of one entry of each table.
+    fn sum_of_picks(out: &mut [u32], tables: &[u32], picks: &[u8], width: usize, q: u32) {
+        let mut sums = [0u32; TILE];
+        for (table, &pick) in tables.chunks_exact(TILE << width).zip(picks) {
+            let entry = &table[usize::from(pick) * TILE..][..TILE];
+            for (sum, &word) in sums.iter_mut().zip(entry) {
+                let next = *sum + word;
+                *sum = next.min(next.wrapping_sub(q));
+            }
+        }
+        out.copy_from_slice(&sums);
+    }
 }
 
 /// `a += constant` modulo `q`.
