@@ -625,7 +625,7 @@ def test_what_does_not_lie_along_slots_is_refused(small: VectorParams) -> None:
 def test_kinds_that_no_integers_have_are_refused() -> None:
     for arguments in ((8, False, True), (1, True, True), (8.0,), (True,), (8, 1), (0,), (257,)):
         with pytest.raises(hesc.ParameterError):
-            integers.Kind(*arguments)
+            integers.IntegerKind(*arguments)
     for dtype in ([("a", "i4"), ("a", "i4")], {"names": ["a"]}):
         with pytest.raises(hesc.ParameterError, match="integer type"):
             kind_of(dtype)  # type: ignore[arg-type]

@@ -91,7 +91,7 @@ def test_runs_of_many_minutes_say_so_before_they_begin(
         Session(client, server).run(samples, clip=False, progress=False)
 
 
-def in_the_clear(model: models.Scores, words: Words, steps: Any, argmax: str) -> Any:
+def in_the_clear(model: models.WholeModel, words: Words, steps: Any, argmax: str) -> Any:
     """The circuit itself, on bits that nobody encrypted."""
     leaves = [Integers(kind) for kind in words.kinds]
     decide = models.function(model, words.bits, words.per_word, words.inputs, argmax)

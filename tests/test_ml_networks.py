@@ -36,7 +36,7 @@ from hesc.ml import (
 from hesc.models.described import Described
 from hesc.models.given import GivenClassifier
 from hesc.models.layers import ACTIVATIONS, Layer
-from hesc.models.layers import Network as Layers
+from hesc.models.layers import DenseNetwork as Layers
 from hesc.protocols.message import HEAD_BYTES, PART_BYTES, Kind
 from hesc.protocols.networks import planning
 from hesc.protocols.networks.fits import extremes, farthest, fitted

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.protocols.measuring import Measured
+    from hesc.protocols.measuring import MeasuredRun
 
 
 class Deployable:
@@ -87,7 +87,7 @@ class Deployable:
 
     def _measured(
         self, backend: Any, client: Any, server: Any, X: ArrayLike | None, sample: int
-    ) -> Measured | None:
+    ) -> MeasuredRun | None:
         rows: NDArray[np.float64] = backend.sample if X is None else self._rows(X)
         most = backend.most_measured(server)
         sample = sample if most is None else min(sample, most)
@@ -98,7 +98,7 @@ class Deployable:
         scores = np.asarray(backend.truth(rows, scores))
         if len(scores) != len(rows):
             raise ParameterError("the model gives another number of scores than samples")
-        found: Measured | None = backend.measured(client, server, rows, scores, predictions)
+        found: MeasuredRun | None = backend.measured(client, server, rows, scores, predictions)
         return found
 
     def _truth(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[Any]]:

@@ -80,7 +80,7 @@ def decide(
         kernels were never timed come last where time counts.
 
     """
-    of_kind(task, "task", Task, "make one: Task(Scores(weights, low=0, high=16))")
+    of_kind(task, "task", Task, "make one: Task(ScoreProblem(weights, low=0, high=16))")
     if candidates is None:
         # They build on protocols, which build on this package.
         candidates = import_module("hesc.protocols.candidates").CANDIDATES

@@ -23,7 +23,7 @@ ROUNDING: Final = 1e-12
 """What sums of doubles err, beside the largest result, at most."""
 
 
-class Parties(Protocol):
+class Sides(Protocol):
     """All sides of a way in one process; what travels between them are bytes."""
 
     def encrypt(self, x: Any) -> list[bytes]:
@@ -68,7 +68,7 @@ class Estimate:
     """The probability that any result is wrong beyond that, at most."""
     sees: Sees
     """Who learns what."""
-    prepare: Callable[[], Parties] = field(repr=False)
+    prepare: Callable[[], Sides] = field(repr=False)
     """Makes keys and model: set-up, which no objective counts."""
 
     @property

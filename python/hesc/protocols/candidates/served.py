@@ -17,7 +17,7 @@ from hesc.planner.decision import cost
 from hesc.planner.estimates import Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.tasks import Task
-from hesc.planner.work import Count, counted
+from hesc.planner.work import StageCount, counted
 from hesc.protocols.candidates import CANDIDATES
 from hesc.protocols.candidates.sets import set_of
 
@@ -105,11 +105,11 @@ class Servable(Candidate[Task]):
     def _work(self, samples: int, seconds: float | None) -> Work:
         """By what the plan's maker counted; or a kernel that nobody times."""
         if seconds is None:
-            return counted(self.name, answer=Count(1, 0, 0))
+            return counted(self.name, answer=StageCount(1, 0, 0))
         plan, found = self.backend.plan, None
         if self.stands_for is not None:
             found = self.stands_for.work_of(plan, samples, seconds)
-        return found or counted(self.name, answer=Count(0, 0, 0, counted=seconds))
+        return found or counted(self.name, answer=StageCount(0, 0, 0, counted=seconds))
 
     def _alike(self, task: Task) -> Estimate | None:
         """What the planner's candidate takes for the same, where there is one."""
@@ -233,7 +233,7 @@ def choose(
     """Compares plans that keep the same options, and what else computes the same.
 
     Args:
-        task: `Predictions` of a fitted model, with samples and objective.
+        task: `PredictionProblem` of a fitted model, with samples and objective.
         candidates: plans, that by default first: it is taken where others are no better.
         calibration: times of kernels; as `decide` takes them.
 

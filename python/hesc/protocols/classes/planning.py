@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hesc import integers
     from hesc.models.transforms import Transform
     from hesc.models.trees import TreeEnsemble
-    from hesc.protocols.classes.models import Scores
+    from hesc.protocols.classes.models import WholeModel
     from hesc.protocols.classes.options import Classes
     from hesc.protocols.classes.quantisation import Quantised
 
@@ -49,7 +49,7 @@ def make(
     names: list[str],
     classes: NDArray[Any],
     options: Classes,
-) -> tuple[ClassPlan, Scores]:
+) -> tuple[ClassPlan, WholeModel]:
     """The plan, and the model for the server.
 
     Args:
@@ -133,10 +133,10 @@ def _counted(found: Quantised[Any], held: NDArray[np.bool_] | None) -> Counted:
 
 
 def _chosen(
-    model: Scores, words: Words, engine: str | None, batch: int
-) -> tuple[str, integers.Plan]:
+    model: WholeModel, words: Words, engine: str | None, batch: int
+) -> tuple[str, integers.IntegerPlan]:
     """The engine that takes least time for a batch, with its bytes on the way."""
-    found: list[tuple[float, str, integers.Plan]] = []
+    found: list[tuple[float, str, integers.IntegerPlan]] = []
     reason: CircuitError | None = None
     for name in ENGINES if engine is None else [engine]:
         try:
@@ -158,7 +158,7 @@ def _rows(engine: str, batch: int, slots: int) -> int:
     return min(batch, _BOOTSTRAPPED) if engine == "bootstrapped" else slots
 
 
-def _costs(circuit: integers.Plan, words: Words, rows: int, classes: int) -> tuple[int, int]:
+def _costs(circuit: integers.IntegerPlan, words: Words, rows: int, classes: int) -> tuple[int, int]:
     """Bytes of a full query and of its answer."""
     up, down = bytes_of(circuit, words, rows, classes)
     return up + message_size([0] * len(words.kinds)), down + message_size([0])
