@@ -29,8 +29,8 @@ from hesc.protocols import ledger
 from hesc.protocols.copies import Copies
 from hesc.protocols.linkage import Comparer, LinkagePlan, Sender
 from hesc.protocols.weights import Weights
-from tests.leveled_cases import precise_keys
 from tests.test_ml_same_model import in_a_child
+from tests.vector_cases import precise_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

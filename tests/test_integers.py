@@ -387,7 +387,7 @@ def test_integers_on_bits_that_bootstrap(bit_keys: Any) -> None:
         engine="bootstrapped",
     )
     assert plan.params.name == "tfhe_2048"
-    assert "bootstrapped" in plan.explain()
+    assert "bootstrapped" in plan.decision.explain()
     a, b = np.array([200, 7], dtype=np.uint8), np.array([-3, 100], dtype=np.int8)
     x: Any = integers.encrypt(public, a)
     y = integers.read(public.params, integers.encrypt(public, b).to_bytes())
@@ -753,9 +753,9 @@ def test_plans_say_what_they_weighed() -> None:
     assert plan.seconds < 2 * plan.latency * 1.01
     few = integers.plan(operator.add, "uint64", "uint64", count=100)
     assert few.engine == "binary"
-    text = few.explain()
+    text = few.decision.explain()
     assert all(estimate.parameters in text for estimate in few.decision.estimates)
-    assert all(reason in text for _, reason in few.decision.infeasible)
+    assert all(reason in text for _, reason, _ in few.decision.infeasible)
     assert len(few.candidates) == 4
     assert "*" in text
 

@@ -261,7 +261,7 @@ def test_few_rows_say_so() -> None:
     plan = PrivateClassifier.from_fitted(TREE).plan(X[::10], Classes())
     assert held_out(len(few)) is None
     assert plan.counted.rows is plan.counted.least is None
-    assert "whose bits were chosen on them" in str(plan)
+    assert "bits were chosen on these rows" in str(plan)
     many = PrivateClassifier.from_fitted(TREE).plan(X, Classes())
     assert many.counted.rows == 37
     assert many.counted.least < many.agreement
@@ -372,7 +372,7 @@ def test_refusals(tree: PrivateClassifier, parties: tuple[ClassClient, ClassServ
         planned(TREE, bits=1, min_agreement=1)
     with pytest.raises(hesc.ParameterError, match="a share of rows"):
         planned(TREE, min_agreement=2)
-    with pytest.raises(hesc.OutOfRangeError, match="beyond its declared range"):
+    with pytest.raises(hesc.OutOfRangeError, match="beyond the plan's range"):
         client.encrypt(X + 10)
     assert client.encrypt(X[:3] + 10, clip=True).clipped_samples == 3
     with pytest.raises(hesc.OutOfRangeError):
@@ -448,7 +448,7 @@ def test_damaged_bytes(tree: PrivateClassifier, parties: tuple[ClassClient, Clas
 
 def test_what_a_plan_says(tree: PrivateClassifier) -> None:
     told = str(tree._served().plan)
-    for words in ("no score", "NOT HIDDEN", "whatever encrypts them", "have the clear model's"):
+    for words in ("no score", "NOT HIDDEN", "whatever encrypts them", "gives the clear model's class"):
         assert words in told
     # Thresholds and leaves are the server's.
     assert "nodes" not in tree._served().plan.to_bytes().decode()

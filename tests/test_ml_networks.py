@@ -280,7 +280,7 @@ def test_a_regressor_behind_a_scaler() -> None:
 
 def test_samples_beyond_ranges_and_ball(private: PrivateMLPClassifier) -> None:
     plan = private.client().plan
-    with pytest.raises(hesc.OutOfRangeError, match="declared range"):
+    with pytest.raises(hesc.OutOfRangeError, match="beyond the plan's range"):
         plan.prepared(np.full((1, 64), 1.5))
     # Every value is within its range: a picture that is like no digit.
     odd = np.tile([0.0, 1.0], 32)[np.newaxis]

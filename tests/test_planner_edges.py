@@ -22,8 +22,9 @@ from hesc.planner import (
     decide,
 )
 from hesc.planner import calibration as calibrating
+from hesc.planner.deciding import _apart
 from hesc.planner.estimates import Estimate
-from hesc.planner.tasks import _rounded_up
+from hesc.planner.tasks import rounded_up
 from hesc.planner.timing import measure
 from hesc.protocols.candidates.codes import EncryptedRecords, most_probes
 from hesc.secret import keygen
@@ -130,9 +131,9 @@ def test_sums_of_streams_count_what_doubles_round(preset: str) -> None:
 
 def test_printed_errors_are_no_less_than_stated() -> None:
     for error in (0.000174565, 0.025516, 0.5, 1e-300, 0.1, 1.0, 9.99, 2.5e-10, 123.4):
-        assert error * (1 - 1e-9) <= float(_rounded_up(error)) <= error * 1.1 + 1e-300
-    assert _rounded_up(0.0) == "0"
-    assert _rounded_up(math.inf) == "inf"
+        assert error * (1 - 1e-9) <= float(rounded_up(error)) <= error * 1.1 + 1e-300
+    assert rounded_up(0.0) == "0"
+    assert rounded_up(math.inf) == "inf"
     rows = np.concatenate([np.full(20_000, 0.5), [1e-9]])[:, None]
     task = Task(ClassProblem([[1.0]], low=-1, high=1, rows=rows), max_error=0.001)
     assert "100.00 %" not in str(decide(task, calibration=SHIPPED)).split("\n")[2]
@@ -226,3 +227,13 @@ def test_messages_to_galleries_are_as_long_as_they_may_be(bits: int) -> None:
         assert encrypt_probes(secret, plan, codes(most, bits))
     with pytest.raises(hesc.ParameterError, match="several messages"):
         encrypt_probes(secret, plan, codes(most + 1, bits))
+
+
+def test_a_limit_is_shown_as_the_errors_within_it() -> None:
+    """What is within a limit never looks larger than it, and what is beyond it always does."""
+    for most in (2.0**-6, 0.0151, 0.5, 1e-9, 3.0):
+        for error in (most, most * 0.999, most * 0.97):
+            assert float(rounded_up(error)) <= float(rounded_up(most))
+        for error in (most * 1.0001, most * 1.5):
+            shown, limit = _apart(error, most).split(", above ")
+            assert float(shown) > float(limit) >= most * (1 - 1e-9)

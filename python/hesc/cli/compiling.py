@@ -224,7 +224,7 @@ def _candidates(found: Choice) -> list[dict[str, Any]]:
         }
         for estimate in (*found.estimates, *found.unserved)
     ]
-    return rows + [{"candidate": way, "not_taken": why} for way, why in found.infeasible]
+    return rows + [{"candidate": way, "not_taken": why} for way, why, _ in found.infeasible]
 
 
 _KINDS: Final[dict[tuple[str, str], type]] = {

@@ -106,10 +106,6 @@ class IntegerPlan:
             f"{self.count} numbers>"
         )
 
-    def explain(self) -> str:
-        """The planner's table: what each engine would take, or why it cannot."""
-        return self.decision.explain()
-
     def __call__(
         self,
         *numbers: Integers | PackedIntegers,

@@ -11,6 +11,7 @@ from hesc._native import ParameterError
 from hesc._support.callers import usual_floats
 from hesc._support.inputs import whole
 from hesc._support.new_files import check_new
+from hesc._support.progress import waiting
 from hesc.ml import deployment
 from hesc.models.samples import check_names, on_copies
 from hesc.protocols.measuring import SAMPLE, spread_out
@@ -70,8 +71,9 @@ class Deployable:
         private: Any = self
         backend = private._served()  # noqa: SLF001 - of the same object
         check_names(X, backend.plan.names)
-        client, server = backend.parties()
-        measured = self._measured(backend, client, server, X, sample)
+        with waiting("keys, and encrypted samples for the report"):
+            client, server = backend.parties()
+            measured = self._measured(backend, client, server, X, sample)
         sides = backend.sides(server)
         files = {f"{side}/{file}": data for side in sides for file, data in sides[side].items()}
         page = report.page(
@@ -81,7 +83,7 @@ class Deployable:
             files=files,
             own=X is None,
             commands=commands,
-            decision=getattr(private, "decision_", None),
+            decision=private.__dict__.get("_decision"),
         )
         return deployment.write(path, backend.plan, sides, page)
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hesc._native import HescError
     from hesc.planner.roles import Sees
     from hesc.planner.work import Work
 
@@ -44,6 +45,8 @@ class Infeasible(NamedTuple):
 
     way: str
     reason: str
+    error: HescError | None = None
+    """What the candidate raised, if it raised its reason."""
 
 
 @dataclass(frozen=True, eq=False)

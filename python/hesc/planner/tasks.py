@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
 from typing import Final
 
 import numpy as np
@@ -131,15 +132,17 @@ class Task:
         """An error for a table, rounded against the way: of classes the share that stays."""
         if self.problem.shares:
             return f"{math.floor(1e4 * (1 - error)) / 100:.2f} %"
-        return _rounded_up(error)
+        return rounded_up(error)
 
 
-def _rounded_up(error: float) -> str:
-    """Two digits that are no less."""
-    if not 0 < error < math.inf:
-        return f"{error:.2g}"
-    unit = 10.0 ** (math.floor(math.log10(error)) - 1)
-    return f"{math.ceil(error / unit * (1 - 1e-12)) * unit:.2g}"
+def rounded_up(error: float, digits: int = 2) -> str:
+    """An error or a limit of errors to so many digits, which are no less.
+
+    Tables show both by this rule: what is within a limit never looks as if it were beyond it.
+    """
+    # Twelve digits: what is computed in doubles is no more exact.
+    up = Context(prec=digits, rounding=ROUND_CEILING).create_decimal(f"{error:.12g}")
+    return f"{float(up):.{digits}g}"
 
 
 def _is_number(value: object) -> bool:

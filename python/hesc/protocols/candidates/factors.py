@@ -31,7 +31,7 @@ FACTORS: Final = ((2, 1), (8, 1), (4, 256), (8, 2048), (2, 1024))
 """Factors and samples that products are timed on."""
 
 
-class LeveledFactors(ForProducts):
+class CkksFactors(ForProducts):
     """Products of encrypted vectors in a tree, with as many levels as the tree is deep."""
 
     def __init__(self, preset: str) -> None:
