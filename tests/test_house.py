@@ -138,6 +138,9 @@ def test_protocols_may_have_the_same_files(tmp_path: Path) -> None:
     plans = "class Plan: ..."
     files = {"protocols/one/plans.py": plans, "protocols/two/plans.py": plans, "a/__init__.py": ""}
     assert not house.shared_files(_package(tmp_path, files))
+    # What their files share lies beside them, and what needs a secret key has one name everywhere.
+    files = {"protocols/plans.py": "", "a/secret.py": "", "b/secret.py": ""}
+    assert not house.shared_files(_package(tmp_path, files))
     found = _package(tmp_path, {"a/plans.py": plans, "b/__init__.py": ""})
     assert house.shared_files(found) == {"plans": 2}
     assert house.shared_classes(found) == {"Plan": 2}
