@@ -61,7 +61,7 @@ GUARDED = {
 }
 """What counts, or whose compiled part counts, towards no more than may be."""
 HARMLESS = {
-    "cli/columns.py CsvFile _line": "a line's number, for errors",
+    "cli/csv_files.py CsvFile _line": "a line's number, for errors",
     "protocols/streams/staged.py Layered bytes_down": "what was measured",
     "protocols/streams/staged.py Layered bytes_up": "what was measured",
     "protocols/streams/staged.py Monomial bytes_down": "what was measured",

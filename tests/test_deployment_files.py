@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 
 import hesc
 from hesc.cli import batches, compiling, files, terminal
-from hesc.cli.columns import CsvFile
+from hesc.cli.csv_files import CsvFile
 from hesc.ml import ClientFolder, PrivateClassifier, PrivateRegressor, Scores
 from hesc.protocols.message import (
     HEAD_BYTES,

@@ -33,8 +33,8 @@ from hesc.protocols.candidates.encrypted_columns import EncryptedColumns
 from hesc.protocols.candidates.ring_products import RingProducts
 from hesc.protocols.candidates.stream_sums import StreamSums
 from hesc.protocols.candidates.whole_columns import WholeColumns
-from hesc.protocols.classes.models import classify
 from hesc.protocols.classes.quantisation import MODELS, quantised
+from hesc.protocols.classes.whole_models import classify
 from hesc.secret import keygen
 from hesc.streams.arrays import EncryptedArray
 

@@ -13,7 +13,7 @@ import numpy as np
 import typer
 
 from hesc._native import HescError, ParameterError
-from hesc.cli.columns import CsvFile
+from hesc.cli.csv_files import CsvFile
 from hesc.cli.terminal import JsonFile, check_outputs, reading, write_text
 from hesc.protocols.classes.options import Classes
 from hesc.protocols.linear.options import Scores

@@ -203,7 +203,8 @@ def tabled(trees: TreeEnsemble, edges: list[Array], x: Array) -> FeatureTable | 
         tables[place] -= middle
         intercepts += middle
     bins = bins_of(trees.inputs, [((place, edges[place]), None) for place in places])
-    return FeatureTable(bins, np.concatenate([tables[place] for place in places]).T.copy(), intercepts)
+    weights = np.concatenate([tables[place] for place in places]).T.copy()
+    return FeatureTable(bins, weights, intercepts)
 
 
 def _pieces(trees: TreeEnsemble, root: int) -> tuple[int, Array, Array] | None:

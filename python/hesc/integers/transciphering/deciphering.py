@@ -12,7 +12,7 @@ from hesc._support.inputs import of_kind, whole
 from hesc._support.progress import Bar
 from hesc.integers.arrays import EncryptedIntegers
 from hesc.integers.kinds import IntegerKind, kind_of
-from hesc.integers.transciphering.messages import Shape, StreamCipherMessage
+from hesc.integers.transciphering.stream_cipher_messages import Shape, StreamCipherMessage
 from hesc.params.parameter_set import Params
 from hesc.params.vectors import VectorParams
 from hesc.vectors.evaluation import relin_of

@@ -9,7 +9,7 @@ import numpy as np
 from hesc import _native
 from hesc._support.inputs import of_kind, whole, wire_bytes
 from hesc.integers.bits import bits_of, numbers_in, numbers_of
-from hesc.integers.transciphering.messages import Shape, StreamCipherMessage
+from hesc.integers.transciphering.stream_cipher_messages import Shape, StreamCipherMessage
 from hesc.secret.keys import SecretKey, for_vectors
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from hesc.protocols.candidates.ckks_rows import Rows
 from hesc.protocols.candidates.clear import Clear
 from hesc.protocols.candidates.codes import ClearRecords, EncryptedRecords
 from hesc.protocols.candidates.columns import ApproximateColumns
@@ -12,7 +13,6 @@ from hesc.protocols.candidates.encrypted_columns import EncryptedColumns
 from hesc.protocols.candidates.factors import CkksFactors
 from hesc.protocols.candidates.logarithms import Logarithms
 from hesc.protocols.candidates.ring_products import RingProducts
-from hesc.protocols.candidates.rows import Rows
 from hesc.protocols.candidates.stream_sums import StreamSums
 from hesc.protocols.candidates.streams import StreamFactors
 from hesc.protocols.candidates.whole_columns import WholeColumns

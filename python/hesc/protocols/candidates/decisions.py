@@ -21,7 +21,7 @@ from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.tasks import ClassProblem, Task
 from hesc.planner.work import StageCount, counted, parts_of
-from hesc.protocols.classes.circuits import Words, bytes_of, cheapest, key_bytes
+from hesc.protocols.classes.comparisons import Words, bytes_of, cheapest, key_bytes
 from hesc.protocols.classes.quantisation import MODELS, fewest_bits, linear, quantised
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from hesc import integers
     from hesc.planner.probes import Probe
     from hesc.planner.work import Work
-    from hesc.protocols.classes.models import LinearScores
     from hesc.protocols.classes.quantisation import Quantised
+    from hesc.protocols.classes.whole_models import LinearScores
 
 _MOST: Final = 1 << 12
 """Additions of encrypted bits, at most: circuits of more take minutes to be planned."""

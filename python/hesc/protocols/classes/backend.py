@@ -16,9 +16,9 @@ from hesc.models.samples import on_copies, spread_out
 from hesc.planner.problems import ClassProblem
 from hesc.protocols.backend import Alternative, Backend, PlanRequest, Roles
 from hesc.protocols.classes import planning
-from hesc.protocols.classes.models import classify
 from hesc.protocols.classes.quantisation import MODELS
 from hesc.protocols.classes.server import ClassServer
+from hesc.protocols.classes.whole_models import classify
 from hesc.protocols.runs import Run
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from hesc.models.trees import TreeEnsemble
     from hesc.planner.problems import Problem
-    from hesc.protocols.classes.models import WholeModel
     from hesc.protocols.classes.plan import ClassPlan
+    from hesc.protocols.classes.whole_models import WholeModel
     from hesc.protocols.runs import Progress
 
     Array = NDArray[np.float64]

@@ -14,9 +14,9 @@ from hesc.integers import ENGINES
 from hesc.models import transforms
 from hesc.params.parameter_set import Params
 from hesc.protocols import wire
-from hesc.protocols.classes.circuits import UPLOADS, Words, names_of
-from hesc.protocols.classes.models import BITS
+from hesc.protocols.classes.comparisons import UPLOADS, Words, names_of
 from hesc.protocols.classes.quantisation import quantised
+from hesc.protocols.classes.whole_models import BITS
 from hesc.protocols.disclosure import Disclosure, secure
 from hesc.protocols.plan import ModelPlan
 from hesc.ring_products.plans import Sizes

@@ -14,11 +14,11 @@ from hesc.integers import ENGINES
 from hesc.models import transforms
 from hesc.models.extraction import Linear
 from hesc.models.samples import spread_out
-from hesc.protocols.classes.circuits import Words, bytes_of, cheapest, key_bytes
-from hesc.protocols.classes.models import BITS
+from hesc.protocols.classes.comparisons import Words, bytes_of, cheapest, key_bytes
 from hesc.protocols.classes.plan import ClassPlan, Counted
 from hesc.protocols.classes.quantisation import fewest_bits, linear
-from hesc.protocols.classes.trees import trees
+from hesc.protocols.classes.whole_models import BITS
+from hesc.protocols.classes.whole_trees import trees
 from hesc.protocols.linear.planning import ranges_of
 from hesc.protocols.message import message_size
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from hesc import integers
     from hesc.models.transforms import Transform
     from hesc.models.trees import TreeEnsemble
-    from hesc.protocols.classes.models import WholeModel
     from hesc.protocols.classes.options import Classes
     from hesc.protocols.classes.quantisation import Quantised
+    from hesc.protocols.classes.whole_models import WholeModel
 
 _BOOTSTRAPPED: Final = 16
 """Samples of a query whose bits bootstrap, at most: each takes its own time."""

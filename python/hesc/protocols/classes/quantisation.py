@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from hesc._native import ParameterError
-from hesc.protocols.classes.models import LinearScores, classify
+from hesc.protocols.classes.whole_models import LinearScores, classify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from hesc.protocols.classes.models import WholeModel
+    from hesc.protocols.classes.whole_models import WholeModel
 
     Array = NDArray[np.float64]
     Ranges = tuple[Array, Array]

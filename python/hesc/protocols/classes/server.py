@@ -9,15 +9,15 @@ from hesc._native import ParameterError, ShapeError
 from hesc._support.inputs import of_kind
 from hesc.integers import BootstrappedIntegers
 from hesc.protocols import wire
-from hesc.protocols.classes.circuits import cheapest
-from hesc.protocols.classes.described import described, read
+from hesc.protocols.classes.comparisons import cheapest
+from hesc.protocols.classes.model_documents import described, read
 from hesc.protocols.classes.plan import ClassPlan
 from hesc.protocols.server import Server
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hesc.protocols.classes.models import WholeModel
+    from hesc.protocols.classes.whole_models import WholeModel
 
 
 class ClassServer(Server[ClassPlan]):

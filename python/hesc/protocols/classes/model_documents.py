@@ -8,14 +8,14 @@ import numpy as np
 
 from hesc._native import WireError
 from hesc._support import documents
-from hesc.protocols.classes.models import LARGEST, LinearScores, TreeVotes
+from hesc.protocols.classes.whole_models import LARGEST, LinearScores, TreeVotes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from hesc.protocols.classes.models import WholeModel
+    from hesc.protocols.classes.whole_models import WholeModel
     from hesc.protocols.wire import Earlier
 
 _PARTS: Final[dict[str, tuple[Callable[..., WholeModel], dict[str, int]]]] = {

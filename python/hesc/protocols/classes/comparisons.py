@@ -12,7 +12,7 @@ from hesc import integers
 from hesc._native import CircuitError
 from hesc.integers import ENGINES, IntegerKind
 from hesc.params import sizes
-from hesc.protocols.classes.models import ARGMAX, LinearScores, function, index_kind
+from hesc.protocols.classes.whole_models import ARGMAX, LinearScores, function, index_kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from hesc.params.streams import StreamParams
     from hesc.params.vectors import VectorParams
-    from hesc.protocols.classes.models import WholeModel
+    from hesc.protocols.classes.whole_models import WholeModel
 
 _WIDEST: Final = 256
 """Bits of an encrypted word, which holds the features of a sample side by side."""
