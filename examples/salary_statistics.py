@@ -50,7 +50,7 @@ def main() -> None:
 
     # Everyone knows the plan: types, counts and the circuit.
     plan = integers.plan(statistics, *[TYPE] * arguments.firms, count=arguments.jobs)
-    console.print(plan.explain(), soft_wrap=True)
+    console.print(plan.decision.explain(), soft_wrap=True)
     # The office.
     secret, public = hesc.keygen(plan.params)
     # The firms.

@@ -353,16 +353,20 @@ def _argument(call: ast.Call, at: int, name: str) -> ast.expr | None:
 def shared_files(found: Mapping[str, Module]) -> dict[str, int]:
     """Names of files that lie in more than one folder, with the number of folders.
 
-    `__init__` and `__main__` do not count, and the folders right below `protocols` count as one:
-    protocols have the same files.
+    `__init__` and `__main__` do not count, nor does `secret`: wherever it lies, it holds what its
+    package needs of a secret key, and what servers import is kept by this name. The folders right
+    below `protocols` count as one, and with a file of the same name beside them: protocols have
+    the same files, and what their files share lies there.
     """
-    return _several((module.short, module) for module in found.values())
+    return _several(
+        (module.short, module) for module in found.values() if module.short != "secret"
+    )
 
 
 def shared_classes(found: Mapping[str, Module]) -> dict[str, int]:
     """Names of classes that stand at the top of more than one module, with the number of modules.
 
-    Private classes count too; modules of one name right below `protocols` count as one.
+    Private classes count too; modules of one name in `protocols` and right below count as one.
     """
     return _several(
         (node.name, module)
@@ -376,7 +380,7 @@ def _several(named: Iterator[tuple[str, Module]]) -> dict[str, int]:
     places = defaultdict(set)
     for name, module in named:
         if not module.path.endswith(("__init__.py", "__main__.py")):
-            places[name].add(re.sub(r"\bprotocols/\w+/", "protocols/*/", module.path))
+            places[name].add(re.sub(r"\bprotocols/(\w+/)?", "protocols/", module.path))
     return {
         name: len(each)
         for name, each in sorted(places.items(), key=lambda item: (-len(item[1]), item[0]))

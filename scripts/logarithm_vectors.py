@@ -77,7 +77,7 @@ def main() -> None:
                 (shared if factor.shared else uploads).append(upload)
             else:
                 uploads.append(encrypt_logarithms(secret, plan, at, values))
-        server = logarithms.Evaluator(plan, shared=shared, clear=clear)
+        server = logarithms.LogarithmEvaluator(plan, shared=shared, clear=clear)
         answer = server.evaluate(uploads)
         with TemporaryDirectory() as folder:
             path = Path(folder) / "secret"

@@ -18,9 +18,9 @@ import hesc_papers
 from hesc import cli
 from hesc.ml import PrivateClassifier, PrivateRegressor
 from hesc.models import extraction
-from hesc.planner import Calibration, Scores, Task, decide
+from hesc.planner import Calibration, ScoreProblem, Task, decide
 from hesc.planner.estimates import Estimate
-from hesc.planner.work import Count, counted
+from hesc.planner.work import StageCount, counted
 from hesc.protocols.candidates import CANDIDATES
 from hesc.protocols.candidates.clear import Clear
 from hesc.protocols.registry import PROTOCOLS
@@ -139,12 +139,12 @@ class _Slow(Clear):
         found = super().consider(task)
         if not isinstance(found, Estimate):
             return found._replace(way=self.name)
-        work = counted(self.name, decrypt=Count(1, 0, task.samples))
+        work = counted(self.name, decrypt=StageCount(1, 0, task.samples))
         return replace(found, way=self.name, work=work)
 
 
 def test_a_candidate_is_a_class_and_a_row() -> None:
-    task = Task(Scores(np.eye(2, 8), low=0, high=1), "one_side_clear", max_error=0.1)
+    task = Task(ScoreProblem(np.eye(2, 8), low=0, high=1), "one_side_clear", max_error=0.1)
     everything: Any = (*CANDIDATES, _Slow())
     known = Calibration.shipped()
     decision = decide(task, calibration=known, candidates=everything)

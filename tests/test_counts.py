@@ -29,8 +29,8 @@ from hesc.protocols import ledger
 from hesc.protocols.copies import Copies
 from hesc.protocols.linkage import Comparer, LinkagePlan, Sender
 from hesc.protocols.weights import Weights
-from tests.leveled_cases import precise_keys
 from tests.test_ml_same_model import in_a_child
+from tests.vector_cases import precise_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,7 +61,7 @@ GUARDED = {
 }
 """What counts, or whose compiled part counts, towards no more than may be."""
 HARMLESS = {
-    "cli/columns.py Table _line": "a line's number, for errors",
+    "cli/csv_files.py CsvFile _line": "a line's number, for errors",
     "protocols/streams/staged.py Layered bytes_down": "what was measured",
     "protocols/streams/staged.py Layered bytes_up": "what was measured",
     "protocols/streams/staged.py Monomial bytes_down": "what was measured",
@@ -71,7 +71,7 @@ HARMLESS = {
     "protocols/message.py MessageWriter _messages": "what one file says of itself",
     "models/onnx/values.py Budget _left": "memory of one reader, which a fork has twice",
     "_support/new_files.py _Made _complete": "whether files of one call have their names",
-    "protocols/candidates/encrypted_columns.py _Parties _held": "memory that was measured",
+    "protocols/candidates/encrypted_columns.py _EncryptedColumnSides _held": "measured memory",
     "_support/progress.py Bar done": "what a bar shows",
     "_support/stages.py Stopwatch milliseconds": "what was measured",
 }

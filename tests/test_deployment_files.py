@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 
 import hesc
 from hesc.cli import batches, compiling, files, terminal
-from hesc.cli.columns import Table
+from hesc.cli.csv_files import CsvFile
 from hesc.ml import ClientFolder, PrivateClassifier, PrivateRegressor, Scores
 from hesc.protocols.message import (
     HEAD_BYTES,
@@ -537,7 +537,7 @@ def test_the_commands_themselves(desk: Desk, tmp_path: Path) -> None:
 
 def _both(file: IO[bytes]) -> list[Any]:
     """The columns a and b."""
-    table = Table(file)
+    table = CsvFile(file)
     return list(table.batches(table.chosen(["a", "b"], None), 2))
 
 
@@ -583,10 +583,10 @@ def test_columns_are_found_whatever_blanks_are_around_them(tmp_path: Path) -> No
     path = tmp_path / "t.csv"
     path.write_bytes(b"a, b\n1,2\n")
     with path.open("rb") as file:
-        assert Table(file).chosen([" b ", "a"], None) == [1, 0]
+        assert CsvFile(file).chosen([" b ", "a"], None) == [1, 0]
     for names in (["a", "a"], ["a", "b", "a "]):
         with path.open("rb") as file, pytest.raises(hesc.HescError, match="one name"):
-            Table(file).chosen(names, None)
+            CsvFile(file).chosen(names, None)
 
 
 def test_tables_without_names_of_their_plan(tmp_path: Path) -> None:
@@ -595,16 +595,16 @@ def test_tables_without_names_of_their_plan(tmp_path: Path) -> None:
     for data, problem in ((b"1,2\n3,4\n", "row of numbers"), (b"a\n1\n", "names 1 columns, of 2")):
         path.write_bytes(data)
         with path.open("rb") as file, pytest.raises(hesc.HescError, match=problem):
-            Table(file).chosen([], 2)
+            CsvFile(file).chosen([], 2)
     path.write_bytes(b"\xef\xbb\xbf\n\na, b\r\n1,2e0\r\n-.5,+7\r\n\n\n")
     with path.open("rb") as file:
-        table = Table(file)
+        table = CsvFile(file)
         found = np.concatenate(list(table.batches(table.chosen([], 2), 1)))
     assert np.array_equal(found, np.array([[1, 2], [-0.5, 7]]))
     # A file without a header begins with a sample, which no error repeats.
     path.write_bytes(b"secret,3\nsecret,4\n")
     with path.open("rb") as file:
-        table = Table(file)
+        table = CsvFile(file)
         places = table.chosen([], 2)
         with pytest.raises(hesc.HescError, match="column 1 holds no number") as e:
             list(table.batches(places, 1))
@@ -613,11 +613,11 @@ def test_tables_without_names_of_their_plan(tmp_path: Path) -> None:
     for rows, line in ((b"1\n\n2\n", 3), (b"1\n2\n\n", 4), (b"\n1\n", 2), (b"1\n\n\n", 3)):
         path.write_bytes(b"a\n" + rows)
         with path.open("rb") as file:
-            table = Table(file)
+            table = CsvFile(file)
             with pytest.raises(hesc.HescError, match=f"line {line}: it is empty"):
                 list(table.batches([0], 1))
     with Path("/dev/zero").open("rb") as file, pytest.raises(hesc.HescError, match="longer"):
-        Table(file)
+        CsvFile(file)
 
 
 # Compiling ----------------------------------------------------------------------------------------

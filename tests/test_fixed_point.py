@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import hesc
 from hesc import OutOfRangeError, ParameterError, ShapeError, integers
-from hesc.integers import FixedPoint, Kind
+from hesc.integers import FixedPoint, IntegerKind
 from hesc.integers.secret import decrypt_integers
 from hesc.params import Params
 
@@ -19,7 +19,7 @@ from hesc.params import Params
 @given(st.data())
 def test_fractions_come_back(data: st.DataObject) -> None:
     """Within half the resolution; whole multiples exactly."""
-    kind = Kind(data.draw(st.integers(2, 53)), data.draw(st.booleans()))
+    kind = IntegerKind(data.draw(st.integers(2, 53)), data.draw(st.booleans()))
     fixed = FixedPoint(kind, data.draw(st.integers(0, kind.width)))
     number = data.draw(st.floats(fixed.least, fixed.most))
     found = fixed.decode(fixed.encode([number]))
@@ -70,7 +70,7 @@ def test_mistakes_are_named() -> None:
         (lambda: FixedPoint("bool", 0), ParameterError, "bool"),
         (lambda: FixedPoint("int8", 9), OutOfRangeError, "fraction_bits"),
         (lambda: FixedPoint("int8", 1.5), ShapeError, "whole"),  # type: ignore[arg-type]
-        (lambda: fixed.multiply(integers.Integers(Kind(9)), 2), ParameterError, "uint9"),  # type: ignore[arg-type]
+        (lambda: fixed.multiply(integers.Integers(IntegerKind(9)), 2), ParameterError, "uint9"),  # type: ignore[arg-type]
     ]
     for make, error, message in makes:
         with pytest.raises(error, match=message):

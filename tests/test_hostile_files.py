@@ -85,7 +85,7 @@ def _readers() -> dict[str, Reader]:
         "params": Reader(
             PARAMS.to_bytes(), lambda b: hesc.Params.from_bytes(b, assurance="insecure")
         ),
-        "leveled params": Reader(
+        "params of vectors": Reader(
             LEVELED.to_bytes(), lambda b: hesc.Params.from_bytes(b, assurance="insecure")
         ),
         "public key": Reader(PUBLIC.to_bytes(), lambda b: hesc.PublicKeys.from_bytes(PARAMS, b)),

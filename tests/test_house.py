@@ -23,12 +23,12 @@ LIMITS: Final = {
     "plan classes in Python": 12,  # two of these say what others share
     "containers of messages": 2,
     "kinds of messages": 50,
-    "names of files that stand for several": 27,  # wanted: 0
-    "names of classes that stand for several": 19,  # wanted: 0
-    "methods that only forward": 32,  # wanted: 0
+    "names of files that stand for several": 15,  # wanted: 0
+    "names of classes that stand for several": 0,
+    "methods that only forward": 26,  # wanted: 0
     "docstrings that lean, public": 0,
     "docstrings that lean, private": 0,
-    "public names": 217,  # wanted: fewer
+    "public names": 216,  # wanted: fewer
     "arguments of `plan()`": 4,  # options, names, table, and the objective that chooses a plan
 }
 
@@ -137,6 +137,9 @@ def test_plans_are_counted_by_name(tmp_path: Path) -> None:
 def test_protocols_may_have_the_same_files(tmp_path: Path) -> None:
     plans = "class Plan: ..."
     files = {"protocols/one/plans.py": plans, "protocols/two/plans.py": plans, "a/__init__.py": ""}
+    assert not house.shared_files(_package(tmp_path, files))
+    # What their files share lies beside them, and what needs a secret key has one name everywhere.
+    files = {"protocols/plans.py": "", "a/secret.py": "", "b/secret.py": ""}
     assert not house.shared_files(_package(tmp_path, files))
     found = _package(tmp_path, {"a/plans.py": plans, "b/__init__.py": ""})
     assert house.shared_files(found) == {"plans": 2}

@@ -238,13 +238,13 @@ def test_few_numbers_lie_along_slots_and_many_do_not() -> None:
         assert along.slots == 8
         blocks = -(-plan.count // along.slots)
         assert along.up / blocks < sliced.up / 60
-        assert "slotwise" in plan.explain()
-    assert "slotwise" in unknown.explain()
-    assert "count=" in unknown.explain()
-    assert "count=" not in few.explain()
+        assert "slotwise" in plan.decision.explain()
+    assert "slotwise" in unknown.decision.explain()
+    assert "count=" in unknown.decision.explain()
+    assert "count=" not in few.decision.explain()
     product = integers.plan(operator.mul, "uint8", "uint8", count=2)
     assert product.layout == "sliced"
-    assert "operation 'multiply'" in product.explain()
+    assert "operation 'multiply'" in product.decision.explain()
 
 
 def test_integers_that_are_sliced_are_computed_so_by_plans_that_chose() -> None:

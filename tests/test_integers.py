@@ -387,7 +387,7 @@ def test_integers_on_bits_that_bootstrap(bit_keys: Any) -> None:
         engine="bootstrapped",
     )
     assert plan.params.name == "tfhe_2048"
-    assert "bootstrapped" in plan.explain()
+    assert "bootstrapped" in plan.decision.explain()
     a, b = np.array([200, 7], dtype=np.uint8), np.array([-3, 100], dtype=np.int8)
     x: Any = integers.encrypt(public, a)
     y = integers.read(public.params, integers.encrypt(public, b).to_bytes())
@@ -625,7 +625,7 @@ def test_what_does_not_lie_along_slots_is_refused(small: VectorParams) -> None:
 def test_kinds_that_no_integers_have_are_refused() -> None:
     for arguments in ((8, False, True), (1, True, True), (8.0,), (True,), (8, 1), (0,), (257,)):
         with pytest.raises(hesc.ParameterError):
-            integers.Kind(*arguments)
+            integers.IntegerKind(*arguments)
     for dtype in ([("a", "i4"), ("a", "i4")], {"names": ["a"]}):
         with pytest.raises(hesc.ParameterError, match="integer type"):
             kind_of(dtype)  # type: ignore[arg-type]
@@ -753,9 +753,9 @@ def test_plans_say_what_they_weighed() -> None:
     assert plan.seconds < 2 * plan.latency * 1.01
     few = integers.plan(operator.add, "uint64", "uint64", count=100)
     assert few.engine == "binary"
-    text = few.explain()
+    text = few.decision.explain()
     assert all(estimate.parameters in text for estimate in few.decision.estimates)
-    assert all(reason in text for _, reason in few.decision.infeasible)
+    assert all(reason in text for _, reason, _ in few.decision.infeasible)
     assert len(few.candidates) == 4
     assert "*" in text
 

@@ -14,7 +14,7 @@ import pytest
 
 import hesc
 from hesc import logarithms
-from hesc.logarithms import Evaluator, Factor
+from hesc.logarithms import Factor, LogarithmEvaluator
 from hesc.logarithms import LogarithmPlan as Plan
 from hesc.logarithms.secret import decrypt_logarithms, encrypt_logarithms
 from tests.second_implementation import logarithms as second
@@ -47,7 +47,7 @@ class Party(NamedTuple):
             return encrypt_logarithms(self.secret, self.plan, number, values)
         return logarithms.encrypt(self.plan, number, self.keys, values)
 
-    def server(self, numbers: list[Any]) -> Evaluator:
+    def server(self, numbers: list[Any]) -> LogarithmEvaluator:
         factors = list(enumerate(self.plan.factors))
         clear = {at: numbers[at] for at, factor in factors if factor.source == "clear"}
         shared = [
@@ -55,7 +55,7 @@ class Party(NamedTuple):
             for at, factor in factors
             if factor.shared and factor.source != "clear"
         ]
-        return Evaluator(self.plan, shared=shared, clear=clear)
+        return LogarithmEvaluator(self.plan, shared=shared, clear=clear)
 
     def uploads(self, numbers: list[Any]) -> list[bytes]:
         factors = enumerate(self.plan.factors)
@@ -261,7 +261,7 @@ def test_stored_vectors(case: dict[str, Any], tmp_path: Path) -> None:
         for at, factor in enumerate(plan.factors)
         if factor.source == "clear"
     }
-    server = Evaluator(plan, shared=shared, clear=clear)
+    server = LogarithmEvaluator(plan, shared=shared, clear=clear)
     if not clear:
         assert server.evaluate(uploads) == answer
     assert decrypt_logarithms(secret, plan, server.evaluate(uploads)).values.shape[0] == 3
@@ -342,11 +342,11 @@ def poly(exponents: Any, coefficients: Any) -> Plan:
         (lambda p: decrypt_logarithms(p.secret, p.plan, "answer"), "Parameter", "bytes"),  # type: ignore[arg-type]
         (lambda p: decrypt_logarithms(p.secret, p.plan, b"answer"), "Wire", "fewer bytes"),
         (lambda p: decrypt_logarithms(p.secret, None, b""), "Parameter", "plan is of the type"),  # type: ignore[arg-type]
-        (lambda p: Evaluator(p.plan), "Parameter", "operand 1 is missing"),
-        (lambda p: Evaluator(p.plan, clear={1: MATRIX}), "Parameter", "is encrypted"),
-        (lambda p: Evaluator(p.plan, clear={7: MATRIX}), "Parameter", "factors 0 to 1"),
-        (lambda p: Evaluator(p.secret), "Parameter", "Plan.elementwise"),
-        (lambda p: Evaluator(p.plan, shared=BYTES), "Parameter", "a list of bytes"),
+        (lambda p: LogarithmEvaluator(p.plan), "Parameter", "operand 1 is missing"),
+        (lambda p: LogarithmEvaluator(p.plan, clear={1: MATRIX}), "Parameter", "is encrypted"),
+        (lambda p: LogarithmEvaluator(p.plan, clear={7: MATRIX}), "Parameter", "factors 0 to 1"),
+        (lambda p: LogarithmEvaluator(p.secret), "Parameter", "Plan.elementwise"),
+        (lambda p: LogarithmEvaluator(p.plan, shared=BYTES), "Parameter", "a list of bytes"),
         (lambda p: p.server([0, MATRIX]).evaluate([]), "Parameter", "operand 0 is missing"),
         (lambda p: p.server([0, MATRIX]).evaluate([WORD]), "Parameter", "a list of bytes"),
         (
@@ -417,7 +417,7 @@ def test_other_plans_and_keys_are_refused(party: Party) -> None:
     both = Party.of(Plan.elementwise([Factor(), Factor()], error=0.1))
     uploads = [both.upload(0, np.ones(3)), both.upload(1, np.ones(2))]
     with pytest.raises(hesc.ShapeError, match="2 samples where others have 3"):
-        Evaluator(both.plan).evaluate(uploads)
+        LogarithmEvaluator(both.plan).evaluate(uploads)
 
 
 def test_nobody_makes_plans_past_their_checks() -> None:
@@ -438,6 +438,6 @@ def test_bounds_that_were_declared_stay() -> None:
 
 
 def test_what_is_public_cannot_decrypt() -> None:
-    assert set(logarithms.__all__) == {"Evaluator", "Factor", "LogarithmPlan", "encrypt"}
-    kinds = (Evaluator, Factor, Plan)
+    assert set(logarithms.__all__) == {"LogarithmEvaluator", "Factor", "LogarithmPlan", "encrypt"}
+    kinds = (LogarithmEvaluator, Factor, Plan)
     assert not any("decrypt" in name for kind in kinds for name in dir(kind))

@@ -33,14 +33,14 @@ from hesc.models import extraction, transforms
 from hesc.models.extraction import linear_form
 from hesc.models.trees import TreeEnsemble
 from hesc.protocols import registry
-from hesc.protocols.classes import models, quantisation
-from hesc.protocols.classes.circuits import Words
+from hesc.protocols.classes import quantisation, whole_models
 from hesc.protocols.classes.client import ClassClient
+from hesc.protocols.classes.comparisons import Words
 from hesc.protocols.classes.plan import ClassPlan, Counted
 from hesc.protocols.classes.planning import held_out
 from hesc.protocols.classes.quantisation import quantised
 from hesc.protocols.classes.server import ClassServer
-from hesc.protocols.classes.trees import trees
+from hesc.protocols.classes.whole_trees import trees
 from hesc.protocols.message import Kind, Message
 from hesc.protocols.runs import Session
 from hesc.vectors.keys import PublicKeys
@@ -91,27 +91,27 @@ def test_runs_of_many_minutes_say_so_before_they_begin(
         Session(client, server).run(samples, clip=False, progress=False)
 
 
-def in_the_clear(model: models.Scores, words: Words, steps: Any, argmax: str) -> Any:
+def in_the_clear(model: whole_models.WholeModel, words: Words, steps: Any, argmax: str) -> Any:
     """The circuit itself, on bits that nobody encrypted."""
     leaves = [Integers(kind) for kind in words.kinds]
-    decide = models.function(model, words.bits, words.per_word, words.inputs, argmax)
+    decide = whole_models.function(model, words.bits, words.per_word, words.inputs, argmax)
     circuit = circuit_of([decide(*leaves)], leaves, Style())
     (found,) = circuit(steps @ (1 << words.bits * np.arange(words.inputs)))
     return found
 
 
-@pytest.mark.parametrize("argmax", models.ARGMAX)
+@pytest.mark.parametrize("argmax", whole_models.ARGMAX)
 @pytest.mark.parametrize("classes", [2, 3, 5, 8])
 def test_circuits_of_linear_models(classes: int, argmax: str) -> None:
     """Ties among them: the first of the largest, as numpy's argmax."""
     rng = np.random.default_rng(classes)
     weights = rng.integers(0, 4, (classes, 3))
-    model = models.LinearScores(weights - weights.min(axis=0), rng.integers(0, 9, classes))
+    model = whole_models.LinearScores(weights - weights.min(axis=0), rng.integers(0, 9, classes))
     steps = rng.integers(0, 8, (300, 3))
     totals = np.sort(model.totals(steps), axis=1)
     assert (totals[:, -1] == totals[:, -2]).any()
     found = in_the_clear(model, Words(3, 3), steps, argmax)
-    assert np.array_equal(found, models.classify(model, steps))
+    assert np.array_equal(found, whole_models.classify(model, steps))
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_circuits_of_trees(estimator: Any, labels: Any, bits: int) -> None:
     assert model.fits(4, len(np.unique(labels)), bits)
     steps = np.random.default_rng(0).integers(0, 1 << bits, (400, 4))
     found = in_the_clear(model, Words(4, bits), steps, "pairs")
-    assert np.array_equal(found, models.classify(model, steps))
+    assert np.array_equal(found, whole_models.classify(model, steps))
 
 
 def test_many_bits_are_the_clear_model() -> None:
@@ -141,11 +141,11 @@ def test_many_bits_are_the_clear_model() -> None:
     steps = quantised(X, ranges, 16)
     forest = RandomForestClassifier(5, random_state=0).fit(X, Y)
     grown = trees(TreeEnsemble.from_sklearn(forest), ranges, 16, 20)
-    assert np.array_equal(models.classify(grown, steps), forest.predict(X))
+    assert np.array_equal(whole_models.classify(grown, steps), forest.predict(X))
     linear = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
     form = linear_form(linear)
     whole = quantisation.linear(form.weights, form.intercepts, ranges, 16, 20)
-    assert np.array_equal(models.classify(whole, steps), linear.predict(X))
+    assert np.array_equal(whole_models.classify(whole, steps), linear.predict(X))
 
 
 FITTED = {
@@ -173,7 +173,7 @@ def chosen(estimator: Any, rows: Any, **wishes: Any) -> tuple[Any, Any, int]:
 
     def classes(others: Any) -> Any:
         steps_of = quantised(transforms.transformed(steps, others), ranges, found.bits)
-        return estimator.classes_[models.classify(found.model, steps_of)]
+        return estimator.classes_[whole_models.classify(found.model, steps_of)]
 
     return found, classes, len(made)
 
@@ -261,7 +261,7 @@ def test_few_rows_say_so() -> None:
     plan = PrivateClassifier.from_fitted(TREE).plan(X[::10], Classes())
     assert held_out(len(few)) is None
     assert plan.counted.rows is plan.counted.least is None
-    assert "whose bits were chosen on them" in str(plan)
+    assert "bits were chosen on these rows" in str(plan)
     many = PrivateClassifier.from_fitted(TREE).plan(X, Classes())
     assert many.counted.rows == 37
     assert many.counted.least < many.agreement
@@ -293,7 +293,7 @@ def test_trees_of_steps_are_the_trees_at_the_steps(bits: int) -> None:
             low[feature] = high[feature] = fixed
         steps = rng.integers(0, most, (500, 4), endpoint=True)
         steps[:, low == high] = 0
-        found = models.classify(trees(model, (low, high), bits, 8), steps)
+        found = whole_models.classify(trees(model, (low, high), bits, 8), steps)
         expected = model.scores(low + steps * ((high - low) / most)).argmax(axis=1)
         assert np.array_equal(found, expected), fixed
 
@@ -372,7 +372,7 @@ def test_refusals(tree: PrivateClassifier, parties: tuple[ClassClient, ClassServ
         planned(TREE, bits=1, min_agreement=1)
     with pytest.raises(hesc.ParameterError, match="a share of rows"):
         planned(TREE, min_agreement=2)
-    with pytest.raises(hesc.OutOfRangeError, match="beyond its declared range"):
+    with pytest.raises(hesc.OutOfRangeError, match="beyond the plan's range"):
         client.encrypt(X + 10)
     assert client.encrypt(X[:3] + 10, clip=True).clipped_samples == 3
     with pytest.raises(hesc.OutOfRangeError):
@@ -448,7 +448,12 @@ def test_damaged_bytes(tree: PrivateClassifier, parties: tuple[ClassClient, Clas
 
 def test_what_a_plan_says(tree: PrivateClassifier) -> None:
     told = str(tree._served().plan)
-    for words in ("no score", "NOT HIDDEN", "whatever encrypts them", "have the clear model's"):
+    for words in (
+        "no score",
+        "NOT HIDDEN",
+        "whatever encrypts them",
+        "gives the clear model's class",
+    ):
         assert words in told
     # Thresholds and leaves are the server's.
     assert "nodes" not in tree._served().plan.to_bytes().decode()

@@ -39,7 +39,7 @@ from hesc.ml import (
 )
 from hesc.models import agreement, extraction, steps, transforms
 from hesc.protocols import folders, labels, ledger
-from hesc.protocols.classes.models import TreeVotes
+from hesc.protocols.classes.whole_models import TreeVotes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -36,7 +36,7 @@ from hesc.ml import (
 from hesc.models.described import Described
 from hesc.models.given import GivenClassifier
 from hesc.models.layers import ACTIVATIONS, Layer
-from hesc.models.layers import Network as Layers
+from hesc.models.layers import DenseNetwork as Layers
 from hesc.protocols.message import HEAD_BYTES, PART_BYTES, Kind
 from hesc.protocols.networks import planning
 from hesc.protocols.networks.fits import extremes, farthest, fitted
@@ -280,7 +280,7 @@ def test_a_regressor_behind_a_scaler() -> None:
 
 def test_samples_beyond_ranges_and_ball(private: PrivateMLPClassifier) -> None:
     plan = private.client().plan
-    with pytest.raises(hesc.OutOfRangeError, match="declared range"):
+    with pytest.raises(hesc.OutOfRangeError, match="beyond the plan's range"):
         plan.prepared(np.full((1, 64), 1.5))
     # Every value is within its range: a picture that is like no digit.
     odd = np.tile([0.0, 1.0], 32)[np.newaxis]

@@ -133,7 +133,7 @@ def check(private: Any, rows: Any, wanted: str) -> Choice:
     assert private.client().plan is plan
     # Each candidate is in one of the lists: served or not, feasible or not.
     feasible = [estimate.way for estimate in (*found.estimates, *found.unserved)]
-    names = feasible + [way for way, _ in found.infeasible]
+    names = feasible + [way for way, *_ in found.infeasible]
     alone = {each.stands_for.name for each in found.candidates if each.stands_for is not None}
     assert len(set(names)) == len(names)
     assert set(names) == {each.name for each in found.candidates} | (PLANNER - alone)
@@ -195,6 +195,8 @@ def test_plans_without_an_objective_are_as_ever() -> None:
     private, rows, _ = fitted("linear", 0)
     plan = private.plan(rows)
     assert not hasattr(private, "decision_")
+    with pytest.raises(AttributeError, match="an objective was asked for"):
+        _ = private.decision_
     chosen = private.plan(rows, objective="latency")
     assert chosen.to_bytes() == plan.to_bytes()
     assert private.decision_.chosen.way == "ring products"
@@ -231,7 +233,7 @@ def test_other_candidates_know_nothing_of_a_model_but_what_is_asked() -> None:
     private.plan(rows, Classes(engine="bootstrapped"), objective="bytes")
     alone = decide(private.decision_.task)
     assert not alone.estimates
-    assert {way for way, _ in alone.infeasible} == PLANNER
+    assert {way for way, *_ in alone.infeasible} == PLANNER
     with pytest.raises(hesc.ShapeError):
         private.decision_.measure(rows[:, 1:])
 

@@ -50,7 +50,7 @@ from hesc.ml import (
     Scores,
     load_onnx,
 )
-from hesc.models.layers import Network
+from hesc.models.layers import DenseNetwork
 from hesc.models.onnx import read
 from hesc.models.trees import TreeEnsemble
 
@@ -323,7 +323,7 @@ def test_a_network_as_others_export_it() -> None:
     u, two = np.array([[1.0, -2]], np.float32), np.array(2.0, np.float32)
     data = graph_bytes(nodes, constants={"w": W, "b": B, "k": k, "v": v, "two": two, "u": u})
     found = read(data, verify=True)
-    assert isinstance(found.model, Network)
+    assert isinstance(found.model, DenseNetwork)
     assert [layer.activation for layer in found.model.layers] == ["square", "square", "identity"]
     x = np.random.default_rng(0).normal(size=(5, 3))
     expected = ((((0.5 * x @ W.T + 2 * B) ** 2 * k) @ v) ** 2) @ u.T

@@ -194,6 +194,13 @@ def test_hidden_weights_and_their_count() -> None:
     again = LinearServer.from_bytes(server.to_bytes(), keys=client.public_keys())
     client.decrypt(again.answer(client.encrypt(rows[:1]).data))
     assert (server.answers_left, again.answers_left) == (8, 8)
+    # A message of another number of samples than its ciphertexts is refused, and not counted.
+    query = client.encrypt(rows[:1]).data
+    for samples in (2, 3):
+        lying = plan.opened(query, Kind.QUERY)._replace(samples=samples)
+        with pytest.raises(hesc.WireError, match=f"of 1 samples, its message of {samples}"):
+            again.answer(lying.to_bytes())
+    assert (server.answers_left, again.answers_left) == (8, 8)
     with pytest.raises(hesc.ParameterError, match=r"client\.public_keys"):
         made.server().answer(client.encrypt(rows[:1]).data)
     with pytest.raises(hesc.ParameterError, match="from bytes"):

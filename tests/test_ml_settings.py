@@ -33,8 +33,8 @@ from hesc.ml import (
 )
 from hesc.models.trees import TreeEnsemble
 from hesc.protocols import registry
-from hesc.protocols.classes.circuits import Words, cheapest
-from hesc.protocols.classes.models import LinearScores, TreeVotes
+from hesc.protocols.classes.comparisons import Words, cheapest
+from hesc.protocols.classes.whole_models import LinearScores, TreeVotes
 from tests.test_reports import Page
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ import hesc
 from hesc import packing
 from hesc.packing.secret import decrypt_slots, encrypt_slots
 from tests import reading
-from tests.leveled_cases import stored_keys
 from tests.second_implementation import cyclotomic, wire
+from tests.vector_cases import stored_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -503,9 +503,9 @@ def test_stored_vectors(case: dict[str, Any], tmp_path: Path) -> None:
 def test_slots_on_the_wire_are_strict(bits: Keys) -> None:
     secret, public = bits
     data = encrypt_slots(secret, messages(bits))
-    body = wire.open_frame(data, "leveled slots")
+    body = wire.open_frame(data, "slots")
     for flags in range(256):
-        changed = wire.frame("leveled slots", struct.pack("<B", flags) + body[1:])
+        changed = wire.frame("slots", struct.pack("<B", flags) + body[1:])
         if flags in {4, 5, 6}:
             assert reading.slots(public, changed).content is not None
         else:
@@ -513,4 +513,4 @@ def test_slots_on_the_wire_are_strict(bits: Keys) -> None:
                 reading.slots(public, changed)
     for wrong in (body[:-1], body + b"\0", b""):
         with pytest.raises(hesc.WireError):
-            reading.slots(public, wire.frame("leveled slots", wrong))
+            reading.slots(public, wire.frame("slots", wrong))

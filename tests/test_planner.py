@@ -17,10 +17,10 @@ from hesc._support.shares import surprise
 from hesc.codes import SignProjection
 from hesc.planner import (
     Calibration,
-    Classes,
-    Distances,
-    Products,
-    Scores,
+    ClassProblem,
+    DistanceProblem,
+    ProductProblem,
+    ScoreProblem,
     Task,
     decide,
     reference,
@@ -29,7 +29,7 @@ from hesc.planner import (
 from hesc.planner.decision import objective
 from hesc.planner.roles import DISCLOSURES, SETTINGS, Sees, objection
 from hesc.planner.timing import measure
-from hesc.planner.work import Count, counted, fitted, seconds
+from hesc.planner.work import StageCount, counted, fitted, seconds
 from hesc.protocols.candidates import CANDIDATES
 from hesc_papers.planner_problems import made
 from hesc_papers.planner_tasks import FIRST, HELD_OUT, LATER, later, names, part_of
@@ -40,9 +40,11 @@ if TYPE_CHECKING:
 SHIPPED = Calibration.shipped()
 
 
-def scores(features: int = 12, outputs: int = 3, seed: int = 0) -> Scores:
+def scores(features: int = 12, outputs: int = 3, seed: int = 0) -> ScoreProblem:
     rng = np.random.default_rng(seed)
-    return Scores(rng.normal(size=(outputs, features)), [1, -2, 0.5][:outputs], low=-2, high=3)
+    return ScoreProblem(
+        rng.normal(size=(outputs, features)), [1, -2, 0.5][:outputs], low=-2, high=3
+    )
 
 
 def codes(bits: int, count: int) -> np.ndarray:
@@ -50,9 +52,9 @@ def codes(bits: int, count: int) -> np.ndarray:
     return coder.encode(np.random.default_rng(2).normal(size=(count, 8)))
 
 
-def classes(features: int = 4, outputs: int = 1, seed: int = 0) -> Classes:
+def classes(features: int = 4, outputs: int = 1, seed: int = 0) -> ClassProblem:
     rng = np.random.default_rng(seed)
-    return Classes(rng.normal(size=(outputs, features)), 0.25, low=-2, high=3)
+    return ClassProblem(rng.normal(size=(outputs, features)), 0.25, low=-2, high=3)
 
 
 TASKS = {
@@ -66,11 +68,15 @@ TASKS = {
     "classes": Task(classes(2, 3), max_error=0.2, samples=3),
     "class alone": Task(classes(), disclose="class", max_error=0.2, samples=2),
     "clear": Task(scores(), "one_side_clear", max_error=0.05, samples=4),
-    "products": Task(Products(3), "many_parties", max_error=0.1, samples=9, objective="bytes"),
-    "own products": Task(Products(2), "many_parties", max_error=0.1, samples=3, own_model=True),
-    "distances": Task(Distances(codes(128, 300)), disclose="distances", samples=2),
+    "products": Task(
+        ProductProblem(3), "many_parties", max_error=0.1, samples=9, objective="bytes"
+    ),
+    "own products": Task(
+        ProductProblem(2), "many_parties", max_error=0.1, samples=3, own_model=True
+    ),
+    "distances": Task(DistanceProblem(codes(128, 300)), disclose="distances", samples=2),
     "gallery": Task(
-        Distances(codes(128, 60)), "outsourced", "distances", samples=2, own_model=True
+        DistanceProblem(codes(128, 60)), "outsourced", "distances", samples=2, own_model=True
     ),
 }
 
@@ -78,12 +84,12 @@ TASKS = {
 def data(task: Task) -> np.ndarray:
     rng = np.random.default_rng(3)
     problem = task.problem
-    if isinstance(problem, Scores | Classes):
-        scores = problem if isinstance(problem, Scores) else problem.scores
+    if isinstance(problem, ScoreProblem | ClassProblem):
+        scores = problem if isinstance(problem, ScoreProblem) else problem.scores
         return rng.uniform(scores.low, scores.high, (task.samples, scores.features))
-    if isinstance(problem, Products):
+    if isinstance(problem, ProductProblem):
         return rng.uniform(-1, 1, (problem.factors, task.samples))
-    assert isinstance(problem, Distances)
+    assert isinstance(problem, DistanceProblem)
     return codes(problem.bits, task.samples)
 
 
@@ -105,7 +111,7 @@ def test_every_way_does_what_it_offers(name: str) -> None:
         assert found.values.shape == exact.shape
         assert estimate.error <= task.max_error
         assert found.error == pytest.approx(task.problem.error(found.values, x))
-        if isinstance(task.problem, Classes):
+        if isinstance(task.problem, ClassProblem):
             # One in a million, by the share that is stated.
             assert found.error <= estimate.error or surprise(
                 found.error, task.samples, estimate.error
@@ -124,7 +130,9 @@ def test_errors_are_in_the_units_of_scores(setting: str, disclose: str) -> None:
     given = scores(3, 2)
 
     def estimates(by: float) -> dict[str, float]:
-        problem = Scores(given.weights * by, given.intercepts * by, low=given.low, high=given.high)
+        problem = ScoreProblem(
+            given.weights * by, given.intercepts * by, low=given.low, high=given.high
+        )
         task = Task(problem, setting, disclose, 0.3 * by, 5)
         return {
             estimate.way: estimate.error for estimate in decide(task, calibration=SHIPPED).estimates
@@ -252,13 +260,13 @@ def test_wishes_that_cannot_be() -> None:
         with pytest.raises(HescError):
             Task(problem, **wrong)
     with pytest.raises(ParameterError):
-        Task(Products(2))
+        Task(ProductProblem(2))
     with pytest.raises(OutOfRangeError):
-        Scores([[math.nan]], low=0, high=1)
+        ScoreProblem([[math.nan]], low=0, high=1)
     with pytest.raises(OutOfRangeError):
-        Scores([[1.0]], low=1, high=0)
+        ScoreProblem([[1.0]], low=1, high=0)
     with pytest.raises(ShapeError):
-        Scores([[1.0, 2.0]], low=[0, 0, 0], high=1)
+        ScoreProblem([[1.0, 2.0]], low=[0, 0, 0], high=1)
     decision = decide(Task(problem, max_error=0.05), calibration=SHIPPED)
     with pytest.raises(OutOfRangeError):
         decision.measure(np.full((1, 12), 99.0))
@@ -285,7 +293,7 @@ def test_kernels_are_found_again() -> None:
 
 
 def test_work_adds_up() -> None:
-    work = counted("way.set", encrypt=Count(1, 2, 0), answer=Count(3, 0, 4, 5))
+    work = counted("way.set", encrypt=StageCount(1, 2, 0), answer=StageCount(3, 0, 4, 5))
     assert work == {
         "way.set.encrypt.calls": 1,
         "way.set.encrypt.ciphertexts": 2,
@@ -357,23 +365,25 @@ def test_the_tasks_and_their_parts_stay_as_they_were() -> None:
     for name in [*parts[FIRST][::17], *parts[LATER][::13]]:
         task, x = made(name)
         task.problem.checked(x, task.samples)
-        assert isinstance(task.problem, Classes) == name.startswith("class/")
+        assert isinstance(task.problem, ClassProblem) == name.startswith("class/")
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
         lambda: Task("scores"),  # type: ignore[arg-type]
-        lambda: Task(Scores([[1.0]], low=0, high=1), max_error=10**400),
-        lambda: Task(Scores([[1.0]], low=0, high=1), bandwidth=10**400),
-        lambda: Task(Scores([[1.0]], low=0, high=1), memory=float("nan")),
-        lambda: Scores(np.full((2, 3), 1e308), low=-1, high=1),
-        lambda: Scores([[1.0]], low=-1e308, high=1e308),
+        lambda: Task(ScoreProblem([[1.0]], low=0, high=1), max_error=10**400),
+        lambda: Task(ScoreProblem([[1.0]], low=0, high=1), bandwidth=10**400),
+        lambda: Task(ScoreProblem([[1.0]], low=0, high=1), memory=float("nan")),
+        lambda: ScoreProblem(np.full((2, 3), 1e308), low=-1, high=1),
+        lambda: ScoreProblem([[1.0]], low=-1e308, high=1e308),
         lambda: decide("a task"),  # type: ignore[arg-type]
-        lambda: decide(Task(Scores([[1.0]], low=0, high=1)), calibration="mine"),  # type: ignore[arg-type]
-        lambda: decide(Task(Scores([[1.0]], low=0, high=1))).measure([[0.5]], repetitions=0),
-        lambda: decide(Task(Scores([[1.0]], low=0, high=1))).measure([[0.5]], most=float("nan")),
-        lambda: decide(Task(Scores([[1.0]], low=0, high=1))).measure([[0.5]], most="long"),  # type: ignore[arg-type]
+        lambda: decide(Task(ScoreProblem([[1.0]], low=0, high=1)), calibration="mine"),  # type: ignore[arg-type]
+        lambda: decide(Task(ScoreProblem([[1.0]], low=0, high=1))).measure([[0.5]], repetitions=0),
+        lambda: decide(Task(ScoreProblem([[1.0]], low=0, high=1))).measure(
+            [[0.5]], most=float("nan")
+        ),
+        lambda: decide(Task(ScoreProblem([[1.0]], low=0, high=1))).measure([[0.5]], most="long"),  # type: ignore[arg-type]
     ],
 )
 def test_entry_points_refuse_by_errors_of_hesc(wrong: Callable[[], object]) -> None:
@@ -383,5 +393,5 @@ def test_entry_points_refuse_by_errors_of_hesc(wrong: Callable[[], object]) -> N
 
 def test_numbers_of_numpy_are_numbers() -> None:
     wishes: dict[str, Any] = {"max_error": np.float32(0.1), "bandwidth": np.int64(10**6)}
-    task = Task(Scores([[1.0]], low=0, high=1), **wishes)
+    task = Task(ScoreProblem([[1.0]], low=0, high=1), **wishes)
     assert decide(task).chosen.error <= np.float32(0.1)

@@ -12,10 +12,19 @@ import pytest
 import hesc
 from hesc.codes import GalleryPlan
 from hesc.codes.secret import encrypt_probes
-from hesc.planner import Calibration, Classes, Distances, Products, Scores, Task, decide
+from hesc.planner import (
+    Calibration,
+    ClassProblem,
+    DistanceProblem,
+    ProductProblem,
+    ScoreProblem,
+    Task,
+    decide,
+)
 from hesc.planner import calibration as calibrating
+from hesc.planner.deciding import _apart
 from hesc.planner.estimates import Estimate
-from hesc.planner.tasks import _rounded_up
+from hesc.planner.tasks import rounded_up
 from hesc.planner.timing import measure
 from hesc.protocols.candidates.codes import EncryptedRecords, most_probes
 from hesc.secret import keygen
@@ -31,8 +40,8 @@ def codes(records: int, bits: int) -> Any:
     return RNG.integers(0, 1 << 63, (records, bits // 64), dtype=np.uint64)
 
 
-def scores(features: int, outputs: int = 1) -> Scores:
-    return Scores(RNG.normal(size=(outputs, features)) / np.sqrt(features), low=-1, high=1)
+def scores(features: int, outputs: int = 1) -> ScoreProblem:
+    return ScoreProblem(RNG.normal(size=(outputs, features)) / np.sqrt(features), low=-1, high=1)
 
 
 # Times --------------------------------------------------------------------------------------------
@@ -45,14 +54,14 @@ TASKS = {
     "the largest, encrypted": Task(scores(20000), "outsourced", max_error=0.1),
     "the largest, own": Task(scores(20000), "outsourced", max_error=0.1, own_model=True),
     "the smallest, encrypted": Task(scores(8), "outsourced", max_error=0.5),
-    "fine logarithms": Task(Products(2), "many_parties", max_error=1e-5),
-    "many logarithms": Task(Products(64), "many_parties", max_error=0.01),
-    "records in the clear": Task(Distances(codes(9, 256)), "one_side_clear", "distances"),
-    "records": Task(Distances(codes(9, 512)), "client_server", "distances"),
-    "own records": Task(Distances(codes(9, 4096)), "outsourced", "distances", own_model=True),
+    "fine logarithms": Task(ProductProblem(2), "many_parties", max_error=1e-5),
+    "many logarithms": Task(ProductProblem(64), "many_parties", max_error=0.01),
+    "records in the clear": Task(DistanceProblem(codes(9, 256)), "one_side_clear", "distances"),
+    "records": Task(DistanceProblem(codes(9, 512)), "client_server", "distances"),
+    "own records": Task(DistanceProblem(codes(9, 4096)), "outsourced", "distances", own_model=True),
     "products": Task(scores(100), disclose="products", max_error=0.5),
     "own products": Task(scores(8), "outsourced", "products", 0.5, own_model=True),
-    "a class": Task(Classes([[1.0, -1]], low=-1, high=1), disclose="class", max_error=0.2),
+    "a class": Task(ClassProblem([[1.0, -1]], low=-1, high=1), disclose="class", max_error=0.2),
 }
 
 
@@ -95,7 +104,7 @@ def test_a_pipe_in_the_cache_is_no_calibration(
 )
 def test_errors_of_any_size_are_decided(error: Any) -> None:
     for task in (
-        Task(Products(2), "many_parties", max_error=error),
+        Task(ProductProblem(2), "many_parties", max_error=error),
         Task(scores(2), disclose="products", max_error=error),
         Task(scores(2), max_error=error),
     ):
@@ -105,7 +114,7 @@ def test_errors_of_any_size_are_decided(error: Any) -> None:
 
 @pytest.mark.parametrize("preset", ["pad", "bfv"])
 def test_sums_of_streams_count_what_doubles_round(preset: str) -> None:
-    large = Scores([[3.0, -2.7]], low=1e15, high=1e15 + 2)
+    large = ScoreProblem([[3.0, -2.7]], low=1e15, high=1e15 + 2)
     for error in (0.1, 1e5):
         task = Task(large, disclose="products", max_error=error, samples=64)
         decision = decide(task, calibration=SHIPPED)
@@ -122,11 +131,11 @@ def test_sums_of_streams_count_what_doubles_round(preset: str) -> None:
 
 def test_printed_errors_are_no_less_than_stated() -> None:
     for error in (0.000174565, 0.025516, 0.5, 1e-300, 0.1, 1.0, 9.99, 2.5e-10, 123.4):
-        assert error * (1 - 1e-9) <= float(_rounded_up(error)) <= error * 1.1 + 1e-300
-    assert _rounded_up(0.0) == "0"
-    assert _rounded_up(math.inf) == "inf"
+        assert error * (1 - 1e-9) <= float(rounded_up(error)) <= error * 1.1 + 1e-300
+    assert rounded_up(0.0) == "0"
+    assert rounded_up(math.inf) == "inf"
     rows = np.concatenate([np.full(20_000, 0.5), [1e-9]])[:, None]
-    task = Task(Classes([[1.0]], low=-1, high=1, rows=rows), max_error=0.001)
+    task = Task(ClassProblem([[1.0]], low=-1, high=1, rows=rows), max_error=0.001)
     assert "100.00 %" not in str(decide(task, calibration=SHIPPED)).split("\n")[2]
 
 
@@ -138,8 +147,8 @@ def test_problems_are_not_the_callers_to_change() -> None:
     weights, low, high = np.array([[1.0, -2.0]]), np.full(2, -1.0), np.full(2, 1.0)
     rows = RNG.uniform(-1, 1, (200, 2))
     for problem in (
-        Scores(weights, low=low, high=high),
-        Classes(weights, low=low, high=high, rows=rows),
+        ScoreProblem(weights, low=low, high=high),
+        ClassProblem(weights, low=low, high=high, rows=rows),
     ):
         task = Task(problem, max_error=0.1)
         before = problem.exact(rows)
@@ -149,12 +158,12 @@ def test_problems_are_not_the_callers_to_change() -> None:
         np.negative(rows, out=rows)
         low[:], high[:] = -1.5, 0.5
         assert np.array_equal(problem.exact(-rows), before)
-        for estimate in decision.estimates if isinstance(problem, Scores) else []:
+        for estimate in decision.estimates if isinstance(problem, ScoreProblem) else []:
             assert measure(estimate, task, x, repetitions=1).error <= 7 * estimate.error
         np.negative(weights, out=weights)
         np.negative(rows, out=rows)
         low[:], high[:] = -1, 1
-    kept = Scores(weights, low=low, high=high)
+    kept = ScoreProblem(weights, low=low, high=high)
     with pytest.raises(ValueError, match="read-only"):
         kept.weights[0, 0] = 3
 
@@ -164,13 +173,13 @@ def test_problems_are_not_the_callers_to_change() -> None:
 )
 def test_features_beyond_all_numbers_are_refused(low: float, high: float) -> None:
     with pytest.raises(hesc.OutOfRangeError, match="1e100"):
-        Scores([[1e-300, 1e-300]], low=low, high=high)
+        ScoreProblem([[1e-300, 1e-300]], low=low, high=high)
 
 
 @pytest.mark.parametrize("rows", [[[1, 1], [1]], range(10**9), [], [[]], "rows", [[math.nan, 1]]])
 def test_rows_that_are_none_are_refused(rows: Any) -> None:
     with pytest.raises(hesc.HescError):
-        Classes([[1.0, 2]], low=0, high=1, rows=rows)
+        ClassProblem([[1.0, 2]], low=0, high=1, rows=rows)
 
 
 @pytest.mark.parametrize("setting", ["client_server", "outsourced"])
@@ -182,7 +191,7 @@ def test_a_hidden_model_is_not_shown_product_by_product(setting: str) -> None:
 
 
 def test_logarithms_say_what_zeros_tell() -> None:
-    decision = decide(Task(Products(3), "many_parties", max_error=0.01), calibration=SHIPPED)
+    decision = decide(Task(ProductProblem(3), "many_parties", max_error=0.01), calibration=SHIPPED)
     line = next(line for line in str(decision).split("\n") if "logarithms" in line)
     assert "of a product with zeros how many and what the others make" in line
 
@@ -191,7 +200,7 @@ def test_logarithms_say_what_zeros_tell() -> None:
 
 
 def offered(records: Any, probes: int) -> tuple[Task, Estimate]:
-    task = Task(Distances(records), "outsourced", "distances", samples=probes, own_model=True)
+    task = Task(DistanceProblem(records), "outsourced", "distances", samples=probes, own_model=True)
     found = EncryptedRecords().distances(task, task.problem)  # type: ignore[arg-type]
     assert isinstance(found, Estimate)
     return task, found
@@ -218,3 +227,13 @@ def test_messages_to_galleries_are_as_long_as_they_may_be(bits: int) -> None:
         assert encrypt_probes(secret, plan, codes(most, bits))
     with pytest.raises(hesc.ParameterError, match="several messages"):
         encrypt_probes(secret, plan, codes(most + 1, bits))
+
+
+def test_a_limit_is_shown_as_the_errors_within_it() -> None:
+    """What is within a limit never looks larger than it, and what is beyond it always does."""
+    for most in (2.0**-6, 0.0151, 0.5, 1e-9, 3.0):
+        for error in (most, most * 0.999, most * 0.97):
+            assert float(rounded_up(error)) <= float(rounded_up(most))
+        for error in (most * 1.0001, most * 1.5):
+            shown, limit = _apart(error, most).split(", above ")
+            assert float(shown) > float(limit) >= most * (1 - 1e-9)

@@ -14,9 +14,17 @@ from scipy.stats import binom
 
 from hesc import HescError, OutOfRangeError, ShapeError
 from hesc._support import shares
-from hesc.integers import BootstrappedIntegers, Kind
+from hesc.integers import BootstrappedIntegers, IntegerKind
 from hesc.params import Params, sizes
-from hesc.planner import Calibration, Classes, Distances, Products, Scores, Task, decide
+from hesc.planner import (
+    Calibration,
+    ClassProblem,
+    DistanceProblem,
+    ProductProblem,
+    ScoreProblem,
+    Task,
+    decide,
+)
 from hesc.planner.estimates import Estimate
 from hesc.planner.timing import measure, timed
 from hesc.protocols.candidates import CANDIDATES
@@ -25,8 +33,8 @@ from hesc.protocols.candidates.encrypted_columns import EncryptedColumns
 from hesc.protocols.candidates.ring_products import RingProducts
 from hesc.protocols.candidates.stream_sums import StreamSums
 from hesc.protocols.candidates.whole_columns import WholeColumns
-from hesc.protocols.classes.models import classify
 from hesc.protocols.classes.quantisation import MODELS, quantised
+from hesc.protocols.classes.whole_models import classify
 from hesc.secret import keygen
 from hesc.streams.arrays import EncryptedArray
 
@@ -42,13 +50,13 @@ def offered(way: object, task: Task) -> Estimate:
 
 def linear(
     features: int, outputs: int, seed: int = 0, *, low: float = -1.0, high: float = 2.0
-) -> Scores:
+) -> ScoreProblem:
     rng = np.random.default_rng(seed)
     weights, added = rng.normal(size=(outputs, features)), rng.normal(size=outputs)
-    return Scores(weights, added, low=low, high=high)
+    return ScoreProblem(weights, added, low=low, high=high)
 
 
-def drawn(problem: Scores, samples: int, seed: int = 1) -> np.ndarray:
+def drawn(problem: ScoreProblem, samples: int, seed: int = 1) -> np.ndarray:
     rng = np.random.default_rng(seed)
     return rng.uniform(problem.low, problem.high, (samples, problem.features))
 
@@ -87,7 +95,7 @@ def test_the_share_near_a_border_is_as_said_wherever_the_rows_put_it() -> None:
     wrong = [(np.sort(rng.uniform(size=rows)) > said).any() for _ in range(tries)]
     assert np.mean(wrong) <= 0.01
     # As scores state it: of margins that are uniform, the share nearer than x is x.
-    problem = Classes([[1.0]], low=0, high=1, rows=rng.uniform(size=(rows, 1)))
+    problem = ClassProblem([[1.0]], low=0, high=1, rows=rng.uniform(size=(rows, 1)))
     margins = problem.margins()
     for allowed in (0.2, 0.1):
         lost = shares.misses(allowed, rows, tried=2)
@@ -106,9 +114,9 @@ def test_the_share_near_a_border_is_as_said_wherever_the_rows_put_it() -> None:
 def test_classes_are_numpy_s() -> None:
     problem = linear(5, 3)
     x = drawn(problem, 200)
-    several = Classes(problem.weights, problem.intercepts, low=-1, high=2)
+    several = ClassProblem(problem.weights, problem.intercepts, low=-1, high=2)
     assert np.array_equal(several.exact(x), problem.exact(x).argmax(axis=1))
-    one = Classes(problem.weights[0], problem.intercepts[0], low=-1, high=2)
+    one = ClassProblem(problem.weights[0], problem.intercepts[0], low=-1, high=2)
     assert np.array_equal(one.exact(x), problem.exact(x)[:, 0] > 0)
     assert one.error(1 - one.exact(x), x) == 1
     assert several.error(several.exact(x), x) == 0
@@ -118,9 +126,9 @@ def test_classes_are_numpy_s() -> None:
 
 
 def test_the_first_of_the_largest() -> None:
-    same = Classes([[1.0], [1.0], [0.0]], low=-1, high=1)
+    same = ClassProblem([[1.0], [1.0], [0.0]], low=-1, high=1)
     assert same.exact(np.array([[0.5], [-0.5], [0.0]])).tolist() == [0, 2, 0]
-    assert Classes([[1.0]], low=-1, high=1).exact(np.array([[0.0]])).tolist() == [0]
+    assert ClassProblem([[1.0]], low=-1, high=1).exact(np.array([[0.0]])).tolist() == [0]
 
 
 @pytest.mark.parametrize(
@@ -135,11 +143,11 @@ def test_the_first_of_the_largest() -> None:
 )
 def test_rows_that_are_no_samples(rows: object, error: type[Exception]) -> None:
     with pytest.raises(error):
-        Classes([[1.0, 2.0]], low=-1, high=1, rows=rows)  # type: ignore[arg-type]
+        ClassProblem([[1.0, 2.0]], low=-1, high=1, rows=rows)  # type: ignore[arg-type]
 
 
 def test_who_may_see_a_class_alone_has_integers_and_gates() -> None:
-    problem = Classes([[1.0, -2.0]], 0.1, low=-1, high=1)
+    problem = ClassProblem([[1.0, -2.0]], 0.1, low=-1, high=1)
     alone = decide(Task(problem, disclose="class", max_error=0.2), calibration=SHIPPED)
     assert {estimate.way for estimate in alone.estimates} == {"integers", "gates"}
     more = decide(Task(problem, max_error=0.2), calibration=SHIPPED)
@@ -159,7 +167,7 @@ def test_who_may_see_a_class_alone_has_integers_and_gates() -> None:
 def test_classes_by_scores_change_as_few_as_said(outputs: int) -> None:
     """Scores as coarse as the margins of classes let them be."""
     rng = np.random.default_rng(outputs)
-    problem = Classes(rng.normal(size=(outputs, 6)), low=-1, high=1)
+    problem = ClassProblem(rng.normal(size=(outputs, 6)), low=-1, high=1)
     task = Task(problem, max_error=0.05, samples=4000)
     estimate = offered(RingProducts(), task)
     x = drawn(problem.scores, 4000)
@@ -173,7 +181,7 @@ def test_classes_by_scores_change_as_few_as_said(outputs: int) -> None:
 def test_integers_are_the_model_in_whole_numbers(features: int, outputs: int) -> None:
     """Exactly; and that errs on other samples no more than is said."""
     rng = np.random.default_rng(features)
-    problem = Classes(rng.normal(size=(outputs, features)), low=-1, high=1)
+    problem = ClassProblem(rng.normal(size=(outputs, features)), low=-1, high=1)
     task = Task(problem, disclose="class", max_error=0.1, samples=40)
     way = deciding.Decisions("integers", ("binary", "prime"))
     estimate = offered(way, task)
@@ -210,7 +218,7 @@ def test_queries_of_bits_are_as_large_as_said(samples: int, width: int) -> None:
     params = Params.preset("tfhe_2048")
     _, public = keygen(params)
     numbers = np.zeros(samples, dtype=object)
-    sent = BootstrappedIntegers.encrypt(public, numbers, Kind(width)).to_bytes()
+    sent = BootstrappedIntegers.encrypt(public, numbers, IntegerKind(width)).to_bytes()
     assert len(sent) == sizes.bits(params, samples, width)
 
 
@@ -232,7 +240,7 @@ def test_whole_columns_never_wrap_and_err_as_said(
     low = rng.uniform(-3, 0, features)
     high = low + rng.uniform(0, 3, features) * rng.integers(0, 2, features)
     weights = scale * rng.normal(size=(outputs, features))
-    problem = Scores(weights, scale * offset * rng.normal(size=outputs), low=low, high=high)
+    problem = ScoreProblem(weights, scale * offset * rng.normal(size=outputs), low=low, high=high)
     numbers = WholeColumns("bfv_4096").numbers(BFV, problem)
     if isinstance(numbers, str):
         assert features > 1
@@ -254,7 +262,7 @@ def test_whole_columns_never_wrap_and_err_as_said(
 def test_halves_of_steps_do_not_add_up() -> None:
     """Samples that rounding to the nearest would all move in one direction."""
     features = 30
-    problem = Scores(np.ones((1, features)), low=-1, high=1)
+    problem = ScoreProblem(np.ones((1, features)), low=-1, high=1)
     numbers = WholeColumns("bfv_4096").numbers(BFV, problem)
     assert not isinstance(numbers, str)
     (most,) = np.unique(numbers.columns(np.ones((1, features))))
@@ -329,7 +337,7 @@ def test_what_is_added_is_encrypted_where_the_model_is() -> None:
     """Answers carry public constants: of models that differ there alone these are the same."""
     added = []
     for intercept in (-1.0, 1.0):
-        problem = Scores([[1.0, 0.5]], intercept, low=-1, high=1)
+        problem = ScoreProblem([[1.0, 0.5]], intercept, low=-1, high=1)
         task = Task(problem, "outsourced", "products", 0.3, 100)
         parties = offered(StreamSums("bfv_1024"), task).prepare()
         answer = parties.answer(parties.encrypt(np.zeros((100, 2))))
@@ -422,7 +430,7 @@ def test_what_cannot_be_repeated_is_refused_before_anything_is_made() -> None:
 
 
 def test_agreement_stands_in_the_table() -> None:
-    problem = Classes([[1.0, -2.0]], 0.1, low=-1, high=1)
+    problem = ClassProblem([[1.0, -2.0]], 0.1, low=-1, high=1)
     decision = decide(Task(problem, disclose="class", max_error=0.2), calibration=SHIPPED)
     assert "agreement" in decision.explain()
     assert f"{100 * (1 - decision.chosen.error):.4g} %" in decision.explain()
@@ -433,9 +441,9 @@ def test_agreement_stands_in_the_table() -> None:
 def test_ways_are_of_one_kind_of_problem_and_say_so() -> None:
     tasks = {
         "scores": Task(linear(3, 2), max_error=0.3),
-        "classes": Task(Classes([[1.0, 2.0]], low=0, high=1), max_error=0.3),
-        "products": Task(Products(2), "many_parties", max_error=0.1),
-        "distances": Task(Distances(np.zeros((3, 2), np.uint64)), disclose="distances"),
+        "classes": Task(ClassProblem([[1.0, 2.0]], low=0, high=1), max_error=0.3),
+        "products": Task(ProductProblem(2), "many_parties", max_error=0.1),
+        "distances": Task(DistanceProblem(np.zeros((3, 2), np.uint64)), disclose="distances"),
     }
     for name, task in tasks.items():
         found = {candidate.name: candidate.consider(task) for candidate in CANDIDATES}
@@ -447,7 +455,7 @@ def test_ways_are_of_one_kind_of_problem_and_say_so() -> None:
 
 
 def test_keys_count_in_what_a_server_holds() -> None:
-    problem = Classes([[1.0, -2.0]], 0.1, low=-1, high=1)
+    problem = ClassProblem([[1.0, -2.0]], 0.1, low=-1, high=1)
     task = Task(problem, disclose="class", max_error=0.2, objective="memory")
     found = {estimate.way: estimate for estimate in decide(task, calibration=SHIPPED).estimates}
     assert found["gates"].memory > 42_000_000
@@ -459,8 +467,8 @@ def test_keys_count_in_what_a_server_holds() -> None:
 @pytest.mark.parametrize("size", [1e-101, 1e101, 1e200, 1e-290])
 def test_results_whose_squares_are_no_numbers_are_refused(size: float) -> None:
     with pytest.raises(OutOfRangeError, match="scale them"):
-        Scores([[size, size / 3]], low=-1, high=1)
-    assert Scores([[0.0, 0.0]], low=-1, high=1).largest == 1.0
+        ScoreProblem([[size, size / 3]], low=-1, high=1)
+    assert ScoreProblem([[0.0, 0.0]], low=-1, high=1).largest == 1.0
 
 
 @pytest.mark.parametrize("zeros", [1, 3])
@@ -468,7 +476,7 @@ def test_weights_of_zero_are_predicted_as_they_run(zeros: int) -> None:
     """Of some outputs or of all; ways that skip what is zero send other bytes then."""
     weights = np.random.default_rng(5).normal(size=(3, 4))
     weights[:zeros] = 0
-    problem = Scores(weights, [1.0, 0.0, -2.0], low=-1, high=1)
+    problem = ScoreProblem(weights, [1.0, 0.0, -2.0], low=-1, high=1)
     decision = decide(Task(problem, max_error=0.3, samples=3), calibration=SHIPPED)
     refused = {one.way: one.reason for one in decision.infeasible}
     if zeros == 3:

@@ -255,7 +255,7 @@ def test_streams_travel() -> None:
     assert hesc.Encryptor(_travelled(PUBLIC), 128).encrypt([0.5]).shape == (1,)
 
 
-def test_leveled_vectors_travel() -> None:
+def test_vectors_travel() -> None:
     vector = KEYS.encrypt([1, 2, 3], bound=3)
     again = _travelled(vector)
     assert OWNER.decrypt(again * vector + again).tolist() == [2, 6, 12]

@@ -14,7 +14,7 @@ import hesc
 from hesc import integers
 from hesc.codes import EncryptedCodes
 from hesc.codes.secret import encrypt_codes
-from hesc.integers import BootstrappedIntegers, Kind
+from hesc.integers import BootstrappedIntegers, IntegerKind
 from hesc.integers.kinds import kind_of
 from hesc.integers.secret import encrypt_integers
 from hesc.params import Params, sizes
@@ -163,7 +163,7 @@ def test_streams_are_as_long_as_told(preset: str, length: int) -> None:
 def test_bits_are_as_long_as_told(count: int, width: int) -> None:
     params = Params.preset("tfhe_2048")
     _, public = keys_of("tfhe_2048")
-    sent = BootstrappedIntegers.encrypt(public, np.zeros(count, dtype=object), Kind(width))
+    sent = BootstrappedIntegers.encrypt(public, np.zeros(count, dtype=object), IntegerKind(width))
     assert len(sent.to_bytes()) == sizes.bits(params, count, width)
 
 

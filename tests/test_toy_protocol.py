@@ -97,7 +97,7 @@ def test_its_estimator_predicts(fhe: str) -> None:
 
 def test_runs_say_bytes_and_what_was_clipped(sides: Sides) -> None:
     private = sides.private
-    with pytest.raises(hesc.OutOfRangeError, match="declared range"):
+    with pytest.raises(hesc.OutOfRangeError, match="beyond the plan's range"):
         private.run(X * 2)
     with pytest.raises(hesc.OutOfRangeError, match="whole numbers"):
         private.run(X / 4)

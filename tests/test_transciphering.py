@@ -12,7 +12,7 @@ import hesc
 from hesc import CipherKey, integers, keygen
 from hesc.integers import encrypt, transciphering
 from hesc.integers.secret import decrypt_integers
-from hesc.integers.transciphering import Message, Shape
+from hesc.integers.transciphering import Shape, StreamCipherMessage
 from hesc.params import Params, VectorParams
 
 Party = tuple[transciphering.Decipherer, hesc.SecretKey, hesc.PublicKeys]
@@ -51,7 +51,9 @@ def test_numbers_arrive_and_are_computed_with(
     assert plan.levels[0] > plan.levels[-1]
     numbers = np.arange(-16, 16).repeat(2)[:61]
     seen: list[tuple[int, int]] = []
-    message = Message.from_bytes(key.encrypt(numbers, "int5", shape=plan.shape).to_bytes())
+    message = StreamCipherMessage.from_bytes(
+        key.encrypt(numbers, "int5", shape=plan.shape).to_bytes()
+    )
     assert (message.runs, len(message), str(message.kind)) == (2, 61, "int5")
     found = plan.decipher(stored, message, progress=lambda *done: seen.append(done))
     assert decrypt_integers(secret, found).tolist() == numbers.tolist()
@@ -64,7 +66,9 @@ def test_numbers_arrive_and_are_computed_with(
 def test_messages_come_back(key: CipherKey, dtype: str) -> None:
     """Of any type, count and shape; the same numbers never look alike."""
     rng = np.random.default_rng(3)
-    kind = integers.Kind(1, boolean=True) if dtype == "bool" else integers.kinds.kind_of(dtype)
+    kind = (
+        integers.IntegerKind(1, boolean=True) if dtype == "bool" else integers.kinds.kind_of(dtype)
+    )
     for count, shape in ((1, Shape(16, 1)), (16, Shape(16, 2)), (77, Shape(9, 3))):
         numbers: Any = [
             int.from_bytes(rng.bytes(32)) % (kind.most - kind.least + 1) + kind.least
@@ -174,7 +178,7 @@ def test_secrets_and_damaged_messages(key: CipherKey) -> None:
     data = key.encrypt([1, 2, 3], "uint8", shape=Shape(8, 4)).to_bytes()
     for at in range(len(data)):
         with pytest.raises(hesc.WireError):
-            Message.from_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+            StreamCipherMessage.from_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
     with pytest.raises(hesc.OutOfRangeError):
         key.encrypt([300], "uint8", shape=Shape(8, 4))
 

@@ -59,7 +59,7 @@ def test_what_is_no_bytes_is_not_read(data: Any) -> None:
         lambda: ring_products.RingProductPlan.from_bytes(data),
         lambda: logarithms.LogarithmPlan.from_bytes(data),
         lambda: codes.GalleryPlan.from_bytes(data),
-        lambda: transciphering.Message.from_bytes(data),
+        lambda: transciphering.StreamCipherMessage.from_bytes(data),
         lambda: hesc.CipherKey.from_bytes(data),
     ]
     for call in calls:
@@ -197,10 +197,13 @@ def test_only_encrypted_bits_are_decrypted(bits: Any) -> None:
 def test_what_multiplies_logarithms_takes_lists_and_mappings() -> None:
     factors = [logarithms.Factor(2), logarithms.Factor(2, source="clear")]
     plan = logarithms.LogarithmPlan.elementwise(factors, error=0.05)
-    evaluator = logarithms.Evaluator(plan, clear={1: [0.5, 0.25]})
+    evaluator = logarithms.LogarithmEvaluator(plan, clear={1: [0.5, 0.25]})
     calls: list[Callable[[], object]] = [
-        *(lambda bad=bad: logarithms.Evaluator(plan, shared=bad) for bad in (None, 5, b"x", [5])),
-        *(lambda bad=bad: logarithms.Evaluator(plan, clear=bad) for bad in (5, b"x", [1])),
+        *(
+            lambda bad=bad: logarithms.LogarithmEvaluator(plan, shared=bad)
+            for bad in (None, 5, b"x", [5])
+        ),
+        *(lambda bad=bad: logarithms.LogarithmEvaluator(plan, clear=bad) for bad in (5, b"x", [1])),
         *(lambda bad=bad: evaluator.evaluate(bad) for bad in (None, 5, b"x", [None])),
         *(lambda bad=bad: logarithms.Factor(source=bad) for bad in (5, None, np.array([]))),
         *(lambda bad=bad: logarithms.Factor(shared=bad) for bad in (5, None, np.zeros(0))),

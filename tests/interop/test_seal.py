@@ -193,7 +193,7 @@ def test_we_decrypt_seals_ckks(ckks: Pair) -> None:
 
 @pytest.mark.parametrize("packing", ["slots", "complex_slots"])
 def test_slots_are_seals_slots(packing: str, tmp_path: Path) -> None:
-    """One order of slots in streams, in leveled vectors and in SEAL."""
+    """One order of slots in streams, in vectors and in SEAL."""
     degree, modulus = RINGS[1]
     params = hesc.Params.lattice(
         "ckks",

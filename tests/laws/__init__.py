@@ -3,7 +3,7 @@
 - `programs.py`: how random programs are written down once and driven twice, by hypothesis, which
   shrinks what fails (`make test`), and by a plain generator, which is a hundred times faster
   (`make test-long`, a million operations).
-- `test_*_programs.py`: one machine each for encrypted arrays, leveled vectors, gate circuits,
+- `test_*_programs.py`: one machine each for encrypted arrays, vectors, gate circuits,
   streams in the clear, polynomials and networks. The law of all: a value is right within its stated
   error, or the call was refused by the error that its documentation names; shapes are numpy's; what
   was refused, and every operand of what was not, decrypts afterwards as it did before.

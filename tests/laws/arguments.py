@@ -496,7 +496,7 @@ def _integers() -> Iterator[Call]:  # noqa: PLR0915 - a list
     yield _of(fixed.decode, integers=[15])
     yield _of(fixed.multiply, a=wide, b=wide)
     yield _of(fixed.divide, a=wide, b=wide)
-    yield _of(integers.Kind, width=4, signed=False, boolean=False)
+    yield _of(integers.IntegerKind, width=4, signed=False, boolean=False)
     yield _of(integers.Moments, observations=2, sums=[[3], [5]])
     yield _of(moments.variance, ddof=1)
     yield _of(both.covariance, ddof=1)
@@ -548,7 +548,7 @@ def _integers() -> Iterator[Call]:  # noqa: PLR0915 - a list
     yield _of(cipher.encrypt, numbers=[1], dtype="uint4", shape=shape)
     yield _of(cipher.decrypt, message=message)
     yield _of(hesc.CipherKey.from_bytes, data=cipher.secret_bytes())
-    yield _of(transciphering.Message.from_bytes, data=message.to_bytes())
+    yield _of(transciphering.StreamCipherMessage.from_bytes, data=message.to_bytes())
     yield _of(message.public_rows, run=0)
 
 
@@ -557,7 +557,7 @@ def _products() -> Iterator[Call]:
     agreed = logarithms.LogarithmPlan.elementwise(factors, error=0.05)
     secret, _ = hesc.keygen(agreed.params, products=False)
     up = logarithms_secret.encrypt_logarithms(secret, agreed, 0, [0.5, 0.5])
-    evaluator = logarithms.Evaluator(agreed, clear={1: [0.5, 0.5]})
+    evaluator = logarithms.LogarithmEvaluator(agreed, clear={1: [0.5, 0.5]})
     yield _of(logarithms.Factor, shape=2, bound=1.0, source="secret", shared=False)
     yield _of(logarithms.LogarithmPlan.elementwise, factors=factors, error=0.05)
     yield _of(logarithms.LogarithmPlan.sums, factors=factors, error=0.05, weights=1.0)
@@ -569,7 +569,7 @@ def _products() -> Iterator[Call]:
     yield _of(logarithms.LogarithmPlan.from_bytes, data=agreed.to_bytes())
     yield _of(agreed.sizes, samples=1)
     yield _several(agreed.errors_of, a=[0.5, 0.5], b=[0.5, 0.5])
-    yield _of(logarithms.Evaluator, plan=agreed, shared=(), clear={1: [0.5, 0.5]})
+    yield _of(logarithms.LogarithmEvaluator, plan=agreed, shared=(), clear={1: [0.5, 0.5]})
     yield _of(evaluator.evaluate, uploads=[up])
     yield _of(
         logarithms_secret.encrypt_logarithms,

@@ -24,11 +24,11 @@ KINDS = {
     "evaluation key": 40,
     "encrypted bits": 41,
     "bit answer": 42,
-    "leveled ciphertext": 38,
-    "leveled vector": 43,
+    "vector ciphertext": 38,
+    "vector": 43,
     "public keys": 8,
-    "leveled slots": 44,
-    "leveled seeded": 39,
+    "slots": 44,
+    "seeded vector": 39,
     "ring product plan": 60,
     "ring product query": 61,
     "ring product answer": 62,
@@ -163,27 +163,27 @@ _VECTOR = struct.Struct("<IBQQ")
 
 def read_vector(data: bytes) -> tuple[int, int, int, bytes]:
     """Length, flags, bound and the ciphertext of a vector."""
-    body = open_frame(data, "leveled vector")
+    body = open_frame(data, "vector")
     length, flags, bound, size = _VECTOR.unpack(body[: _VECTOR.size])
     assert size == len(body) - _VECTOR.size
     return length, flags, bound, body[_VECTOR.size :]
 
 
 # Tag, level, parts, factor, scale, then deviation, values, peak, magnitude and degree of the noise.
-_LEVELED = struct.Struct("<32sBBQdddddI")
+_CIPHERTEXT = struct.Struct("<32sBBQdddddI")
 # What a parameter set says where it lists its levels.
 _LISTED_LEVELS = 4
 
 
-def leveled_head(data: bytes) -> tuple[Any, ...]:
+def vector_ciphertext_head(data: bytes) -> tuple[Any, ...]:
     """All that a vector of a scheme with multiplication says of itself, but its residues."""
-    label, body = _vector_parts(data, "leveled ciphertext")
-    return (*label, *_LEVELED.unpack(body[: _LEVELED.size]))
+    label, body = _vector_parts(data, "vector ciphertext")
+    return (*label, *_CIPHERTEXT.unpack(body[: _CIPHERTEXT.size]))
 
 
 def _vector_parts(data: bytes, kind: str) -> tuple[tuple[Any, ...], bytes]:
     """A vector's length, flags and bound, and its ciphertext's body; checksums are not compared."""
-    assert data[5] == KINDS["leveled vector"]
+    assert data[5] == KINDS["vector"]
     length, flags, bound, _ = _VECTOR.unpack(data[HEADER:][: _VECTOR.size])
     ciphertext = data[HEADER + _VECTOR.size :]
     assert ciphertext[5] == KINDS[kind]
@@ -196,7 +196,7 @@ _SEEDED = struct.Struct("<32sB32sdddddI")
 
 def seeded_head(data: bytes) -> tuple[Any, ...]:
     """The same of one under the secret key, without its random seed."""
-    label, body = _vector_parts(data, "leveled seeded")
+    label, body = _vector_parts(data, "seeded vector")
     tag, level, _, *numbers = _SEEDED.unpack(body[: _SEEDED.size])
     return (*label, tag, level, *numbers)
 
@@ -219,7 +219,7 @@ def level_moduli(params: bytes) -> list[list[int]]:
     return [[q for i, q in enumerate(moduli) if mask >> i & 1] for mask in masks]
 
 
-def read_leveled(
+def read_vector_ciphertext(
     data: bytes, ring_degree: int, levels: list[list[int]]
 ) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
     """Head and coefficients (parts, primes, ring_degree) of the ciphertext in a vector."""
@@ -230,10 +230,10 @@ def read_ciphertext(
     data: bytes, ring_degree: int, levels: list[list[int]]
 ) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
     """The same of a ciphertext alone."""
-    body = open_frame(data, "leveled ciphertext")
-    head = _LEVELED.unpack(body[: _LEVELED.size])
+    body = open_frame(data, "vector ciphertext")
+    head = _CIPHERTEXT.unpack(body[: _CIPHERTEXT.size])
     level, size = head[1], head[2]
-    limbs, at = [], _LEVELED.size
+    limbs, at = [], _CIPHERTEXT.size
     for modulus in levels[level - 1]:
         length = -(-size * ring_degree * modulus.bit_length() // 8)
         words = unpack(body[at : at + length], size * ring_degree, modulus.bit_length())
@@ -243,12 +243,12 @@ def read_ciphertext(
     return head, np.stack(limbs, axis=1)
 
 
-def write_leveled(
+def write_vector_ciphertext(
     head: tuple[Any, ...], parts: NDArray[np.int64], levels: list[list[int]]
 ) -> bytes:
-    """The ciphertext of a head and coefficients, as `read_leveled` gives them."""
+    """The ciphertext of a head and coefficients, as `read_vector_ciphertext` gives them."""
     limbs = (
         pack(np.ascontiguousarray(parts[:, i]), modulus.bit_length())
         for i, modulus in enumerate(levels[head[1] - 1])
     )
-    return frame("leveled ciphertext", _LEVELED.pack(*head) + b"".join(limbs))
+    return frame("vector ciphertext", _CIPHERTEXT.pack(*head) + b"".join(limbs))

@@ -66,10 +66,10 @@ class Iris:
         self.plan = logarithms.LogarithmPlan.sums(factors, error=IRIS_ERROR)
         self._secret, keys = hesc.keygen(self.plan.params, products=False)
         if source == "clear":
-            self._server = logarithms.Evaluator(self.plan, clear={1: coefficients})
+            self._server = logarithms.LogarithmEvaluator(self.plan, clear={1: coefficients})
         else:
             gallery = logarithms.encrypt(self.plan, 1, keys, coefficients)
-            self._server = logarithms.Evaluator(self.plan, shared=[gallery])
+            self._server = logarithms.LogarithmEvaluator(self.plan, shared=[gallery])
 
     def run(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Outputs of flowers, by way of the bytes of query and answer."""
@@ -111,7 +111,7 @@ class Factors:
         factors = [Factor((), source=source)] * FACTORS
         self.plan = logarithms.LogarithmPlan.elementwise(factors, error=FACTORS_ERROR)
         self._secret, self._keys = hesc.keygen(self.plan.params, products=False)
-        self._server = logarithms.Evaluator(self.plan)
+        self._server = logarithms.LogarithmEvaluator(self.plan)
         self._owner = source == "secret"
 
     def run(self, values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from hesc._support.shares import surprise
-from hesc.planner import Calibration, Classes, decide
+from hesc.planner import Calibration, ClassProblem, decide
 from hesc.planner.calibrating import calibrate
 from hesc.planner.decision import objective
 from hesc_papers.planner_problems import made
@@ -185,7 +185,7 @@ def _regret(mine: dict[str, Any] | None, best: dict[str, Any]) -> float:
 
 def _violates(error: float, stated: float, task: Task) -> bool:
     """Whether an error is above what is stated by more than chance, rarely, explains."""
-    if isinstance(task.problem, Classes):
+    if isinstance(task.problem, ClassProblem):
         return error > stated and surprise(error, task.samples, stated) > math.log(1 / FALSE_ALARM)
     return error > stated * _slack(task.samples)
 

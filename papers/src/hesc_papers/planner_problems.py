@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc.codes import SignProjection
-from hesc.planner import Classes, Distances, Products, Scores, Task
+from hesc.planner import ClassProblem, DistanceProblem, ProductProblem, ScoreProblem, Task
 from hesc_papers.planner_tasks import wish
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def made(name: str) -> tuple[Task, NDArray[Any]]:
         return _task(wished, problem, wished.error * deviation), x
     if wished.problem == "class":
         problem, rows = _scores(wished.data)
-        classes = Classes(
+        classes = ClassProblem(
             problem.weights, problem.intercepts, low=problem.low, high=problem.high, rows=rows
         )
         # An error is a share of samples here, and nothing is relative to.
@@ -42,14 +42,14 @@ def made(name: str) -> tuple[Task, NDArray[Any]]:
     if wished.problem == "products":
         factors = int(wished.data)
         x = rng.uniform(-1, 1, (factors, wished.samples))
-        return _task(wished, Products(factors), wished.error), x
+        return _task(wished, ProductProblem(factors), wished.error), x
     bits, records = map(int, wished.data.split("x"))
     coder = SignProjection(64, bits=bits, random_state=1)
     codes = coder.encode(rng.normal(size=(records, 64)))
     probes = coder.encode(rng.normal(size=(wished.samples, 64)))
     # Galleries are their owner's own.
     own = wished.setting == "outsourced"
-    return _task(wished, Distances(codes), _WHOLE, own=own), probes
+    return _task(wished, DistanceProblem(codes), _WHOLE, own=own), probes
 
 
 def _task(wished: Wish, problem: Any, error: float, *, own: bool = False) -> Task:
@@ -66,13 +66,13 @@ def _task(wished: Wish, problem: Any, error: float, *, own: bool = False) -> Tas
 
 
 @cache
-def _scores(name: str) -> tuple[Scores, NDArray[np.float64]]:
+def _scores(name: str) -> tuple[ScoreProblem, NDArray[np.float64]]:
     """Weights on what is encrypted, and rows of it."""
     if name.startswith("synthetic"):
         features, outputs = map(int, name.split("-")[1].split("x"))
         rng = np.random.default_rng(features * 1000 + outputs)
         weights = rng.normal(size=(outputs, features))
-        return Scores(weights, low=-1.0, high=1.0), rng.uniform(-1, 1, (1000, features))
+        return ScoreProblem(weights, low=-1.0, high=1.0), rng.uniform(-1, 1, (1000, features))
     model, x = _fitted(name)
     from hesc.models import transforms
     from hesc.models.extraction import linear_form
@@ -80,7 +80,7 @@ def _scores(name: str) -> tuple[Scores, NDArray[np.float64]]:
     form = linear_form(model)
     rows = transforms.transformed(form.steps, x)
     low, high = rows.min(axis=0), rows.max(axis=0)
-    return Scores(form.weights, form.intercepts, low=low, high=high), rows
+    return ScoreProblem(form.weights, form.intercepts, low=low, high=high), rows
 
 
 def _fitted(name: str) -> tuple[Any, NDArray[np.float64]]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import contextmanager
+from threading import Timer
 from typing import TYPE_CHECKING, Any, Final, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import TracebackType
 
 _SHORT: Final = 1.0
@@ -66,6 +68,26 @@ class Bar:
             self._task = self._progress.add_task("", total=total)
             self._progress.start()
         self._progress.update(self._task, completed=done, total=total)
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Shows what is waited for once it has taken a second, where standard error is a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    status = Console(stderr=True).status(what)
+    timer = Timer(_SHORT, status.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        status.stop()
 
 
 def duration(seconds: float) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from hesc._native import HescError
-from hesc.cli.columns import Table
+from hesc.cli.csv_files import CsvFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,11 +29,11 @@ def batches(
     """Samples of a table by the plan's names, as many at a time as a query has, and their place.
 
     Raises:
-        HescError: as `hesc.cli.columns.Table`.
+        HescError: as `hesc.cli.csv_files.CsvFile`.
 
     """
     size = max(1, min(plan.rows, CELLS // plan.inputs))
-    table = Table(file)
+    table = CsvFile(file)
     first = 0
     for batch in table.batches(
         table.chosen(plan.names, plan.inputs, ignore_extra=ignore_extra), size

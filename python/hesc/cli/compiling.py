@@ -13,7 +13,7 @@ import numpy as np
 import typer
 
 from hesc._native import HescError, ParameterError
-from hesc.cli.columns import Table
+from hesc.cli.csv_files import CsvFile
 from hesc.cli.terminal import JsonFile, check_outputs, reading, write_text
 from hesc.protocols.classes.options import Classes
 from hesc.protocols.linear.options import Scores
@@ -224,7 +224,7 @@ def _candidates(found: Choice) -> list[dict[str, Any]]:
         }
         for estimate in (*found.estimates, *found.unserved)
     ]
-    return rows + [{"candidate": way, "not_taken": why} for way, why in found.infeasible]
+    return rows + [{"candidate": way, "not_taken": why} for way, why, _ in found.infeasible]
 
 
 _KINDS: Final[dict[tuple[str, str], type]] = {
@@ -314,7 +314,7 @@ def _read(
 
     """
     with reading(path, "reading") as file:
-        table = Table(file)
+        table = CsvFile(file)
         unknown = [name for name in without if name not in table.header]
         if unknown and not absent:
             raise HescError(f"{path} has no column {unknown[0]!r}, which --leave-out names")

@@ -22,7 +22,7 @@ and `encrypt_probes` encrypt both, and an `EncryptedGallery` compares them.
 """
 
 from hesc._native import GalleryPlan
-from hesc.codes.encrypted import EncryptedCodes, EncryptedDistances
+from hesc.codes.encrypted_codes import EncryptedCodes, EncryptedDistances
 from hesc.codes.galleries import EncryptedGallery
 from hesc.codes.records import Field, HashKey, RecordCoder
 from hesc.codes.rows import hamming, nearest, packed, unpacked

@@ -10,7 +10,7 @@ import numpy as np
 from hesc import _native
 from hesc._native import GalleryPlan, ParameterError, ShapeError
 from hesc._support.inputs import of_kind
-from hesc.codes.encrypted import EncryptedDistances, room_for_codes
+from hesc.codes.encrypted_codes import EncryptedDistances, room_for_codes
 from hesc.codes.rows import checked
 from hesc.secret.keys import SecretKey, for_streams, for_vectors
 

@@ -26,10 +26,10 @@ from hesc.integers.candidates import ENGINES
 from hesc.integers.encryption import encrypt, read
 from hesc.integers.expressions import Integers, dot, maximum, median, minimum, sort, total, where
 from hesc.integers.fixed_point import FixedPoint
-from hesc.integers.kinds import Kind
+from hesc.integers.kinds import IntegerKind
 from hesc.integers.layouts import LAYOUTS, PackedIntegers, SlotwiseArray
 from hesc.integers.moments import Moments, sums
-from hesc.integers.plans import Plan, evaluate, plan
+from hesc.integers.plans import IntegerPlan, evaluate, plan
 from hesc.integers.slotwise import Slotwise, SlotwiseIntegers, SlotwiseTruths
 
 __all__ = [
@@ -39,11 +39,11 @@ __all__ = [
     "EncryptedIntegers",
     "FixedPoint",
     "IntegerAnswer",
+    "IntegerKind",
+    "IntegerPlan",
     "Integers",
-    "Kind",
     "Moments",
     "PackedIntegers",
-    "Plan",
     "Slotwise",
     "SlotwiseArray",
     "SlotwiseIntegers",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hesc.gates.encrypted import Evaluator
     from hesc.integers.circuits import Given
     from hesc.integers.expressions import Integers
-    from hesc.integers.kinds import Kind
+    from hesc.integers.kinds import IntegerKind
     from hesc.params.vectors import VectorParams
 
 Value = Any
@@ -82,7 +82,7 @@ def obstacle(roots: Sequence[Integers], leaves: Sequence[Integers]) -> str | Non
     return None
 
 
-def _obstacle(node: Integers, known: list[bool], kind: Kind) -> str | None:
+def _obstacle(node: Integers, known: list[bool], kind: IntegerKind) -> str | None:
     operation = node.operation
     kinds = {operand.kind for operand in node.operands[operation == "where" :]}
     logic = operation in _TRUTHS and len(kinds) == 1 and all(x.boolean for x in kinds)
@@ -97,7 +97,7 @@ def _obstacle(node: Integers, known: list[bool], kind: Kind) -> str | None:
     return f"operation {operation!r} of {', '.join(operand.dtype for operand in node.operands)}"
 
 
-def _converted(row: NDArray[Any], kind: Kind) -> NDArray[Any]:
+def _converted(row: NDArray[Any], kind: IntegerKind) -> NDArray[Any]:
     """Public numbers as another type, wrapping as numpy does."""
     if kind.boolean:
         return np.array([bool(x) for x in row])

@@ -10,7 +10,7 @@ from hesc._support.inputs import of_kind, wire_bytes
 from hesc._support.memory import make_room
 from hesc.integers.bits import bits_of, numbers_in
 from hesc.integers.expressions import Integers
-from hesc.integers.kinds import Kind
+from hesc.integers.kinds import IntegerKind
 from hesc.params.vectors import VectorParams
 from hesc.vectors.evaluation import Bindable, EvaluationKeys
 
@@ -32,7 +32,7 @@ class EncryptedIntegers(Bindable, Integers):
     def __init__(
         self,
         params: VectorParams,
-        kind: Kind,
+        kind: IntegerKind,
         count: int,
         blocks: list[Block],
         keys: EvaluationKeys | None = None,
@@ -67,7 +67,7 @@ class EncryptedIntegers(Bindable, Integers):
                 "reads all layouts"
             )
         blocks = [bits[first : first + width] for first in range(0, len(bits), width)]
-        return cls(params, Kind(width, signed, boolean), count, blocks)
+        return cls(params, IntegerKind(width, signed, boolean), count, blocks)
 
     def bits(self) -> list[_native.Ciphertext]:
         """All ciphertexts."""
@@ -84,14 +84,14 @@ class EncryptedIntegers(Bindable, Integers):
         return _native.Ciphertext.integers_to_bytes(self.params, self.bits(), of, self.layout)
 
 
-def described(count: int, kind: Kind) -> tuple[int, int, bool, bool]:
+def described(count: int, kind: IntegerKind) -> tuple[int, int, bool, bool]:
     """What the wire form says of numbers."""
     return count, kind.width, kind.signed, kind.boolean
 
 
 def plain_bits(
-    params: VectorParams, numbers: ArrayLike, dtype: DTypeLike | Kind | None
-) -> tuple[Kind, int, list[_native.Plaintext]]:
+    params: VectorParams, numbers: ArrayLike, dtype: DTypeLike | IntegerKind | None
+) -> tuple[IntegerKind, int, list[_native.Plaintext]]:
     """What is encrypted: the kind, the count, and the bits of each block, the lowest first."""
     kind, array = numbers_in(numbers, dtype)
     if params.scheme != "bgv":

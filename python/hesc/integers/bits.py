@@ -9,13 +9,15 @@ import numpy as np
 from hesc._native import DecryptionError, ShapeError
 from hesc._support.inputs import not_endless
 from hesc._support.memory import make_room
-from hesc.integers.kinds import Kind, check_range, kind_of
+from hesc.integers.kinds import IntegerKind, check_range, kind_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 
-def numbers_in(numbers: ArrayLike, dtype: DTypeLike | Kind | None) -> tuple[Kind, NDArray[Any]]:
+def numbers_in(
+    numbers: ArrayLike, dtype: DTypeLike | IntegerKind | None
+) -> tuple[IntegerKind, NDArray[Any]]:
     """A row of numbers within a type."""
     not_endless(numbers, "numbers")
     try:
@@ -31,7 +33,7 @@ def numbers_in(numbers: ArrayLike, dtype: DTypeLike | Kind | None) -> tuple[Kind
     return kind, check_range(numbers, kind, "numbers")
 
 
-def bits_of(numbers: NDArray[Any], kind: Kind) -> NDArray[np.int64]:
+def bits_of(numbers: NDArray[Any], kind: IntegerKind) -> NDArray[np.int64]:
     """Row `i` has bit `i` of each number."""
     mask = (1 << kind.width) - 1
     words = [int(number) & mask for number in numbers]
@@ -41,7 +43,7 @@ def bits_of(numbers: NDArray[Any], kind: Kind) -> NDArray[np.int64]:
     return np.ascontiguousarray(rows[:, : kind.width].T, dtype=np.int64)
 
 
-def numbers_of(rows: NDArray[np.int64], kind: Kind) -> NDArray[Any]:
+def numbers_of(rows: NDArray[np.int64], kind: IntegerKind) -> NDArray[Any]:
     """What `bits_of` was given; the inverse."""
     if rows.size and bool(np.any((rows != 0) & (rows != 1))):
         raise DecryptionError(

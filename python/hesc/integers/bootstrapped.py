@@ -18,7 +18,7 @@ from hesc.gates.answers import BitAnswer
 from hesc.gates.encrypted import EncryptedBits, Evaluator, encrypt_bits
 from hesc.integers.bits import bits_of, numbers_in
 from hesc.integers.expressions import Integers
-from hesc.integers.kinds import Kind
+from hesc.integers.kinds import IntegerKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ class BootstrappedIntegers(ByWireForm, Integers):
 
     layout: Final = "sliced"
 
-    def __init__(self, kind: Kind, bits: EncryptedBits) -> None:
+    def __init__(self, kind: IntegerKind, bits: EncryptedBits) -> None:
         super().__init__(kind)
         if len(bits.shape) != 2 or bits.shape[1] != kind.width:
             raise ParameterError(f"bits of {kind} are (count, {kind.width}); got {bits.shape}")
@@ -49,7 +49,7 @@ class BootstrappedIntegers(ByWireForm, Integers):
 
     @classmethod
     def encrypt(
-        cls, key: PublicKeys, numbers: ArrayLike, dtype: DTypeLike | Kind | None = None
+        cls, key: PublicKeys, numbers: ArrayLike, dtype: DTypeLike | IntegerKind | None = None
     ) -> BootstrappedIntegers:
         """Encrypts integers, each bit by itself, as `hesc.integers.encrypt` does."""
         kind, array = numbers_in(numbers, dtype)
@@ -62,7 +62,7 @@ class BootstrappedIntegers(ByWireForm, Integers):
             params, wire_bytes(data)
         )
         bits = EncryptedBits(params, native)
-        return cls(Kind(bits.shape[1], signed, boolean), bits)
+        return cls(IntegerKind(bits.shape[1], signed, boolean), bits)
 
     def to_bytes(self) -> bytes:
         """The wire form, 16 bytes a bit in whole blocks, with the type; results are packed first.
@@ -97,7 +97,7 @@ class BootstrappedIntegers(ByWireForm, Integers):
 class IntegerAnswer(ByWireForm, Opaque):
     """Integers that only the key owner can use; `BootstrappedIntegers.answer` makes them."""
 
-    def __init__(self, kind: Kind, bits: BitAnswer) -> None:
+    def __init__(self, kind: IntegerKind, bits: BitAnswer) -> None:
         self.kind = kind
         self.bits = bits
         self.params = bits.params
@@ -110,7 +110,7 @@ class IntegerAnswer(ByWireForm, Opaque):
         """Reads what `to_bytes` wrote; strict."""
         native, signed, boolean = _native.BitAnswer.integers_from_bytes(params, wire_bytes(data))
         bits = BitAnswer(params, native)
-        return cls(Kind(bits.shape[1], signed, boolean), bits)
+        return cls(IntegerKind(bits.shape[1], signed, boolean), bits)
 
     def to_bytes(self) -> bytes:
         """The wire form, with the type."""

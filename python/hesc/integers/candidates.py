@@ -17,16 +17,16 @@ from hesc.integers.along import along_slots, obstacle
 from hesc.integers.circuits import Style, circuit_of, styles
 from hesc.integers.computations import Computation, OnBits, OnSlots
 from hesc.integers.expressions import Integers
-from hesc.integers.kinds import Kind
+from hesc.integers.kinds import IntegerKind
 from hesc.integers.layouts import PACKED, SLICED, SLOTWISE, SlotwiseArray
 from hesc.params import Params, sizes
 from hesc.params.streams import StreamParams
 from hesc.params.vectors import VectorParams
 from hesc.planner.candidate import Candidate
 from hesc.planner.decision import objective
-from hesc.planner.estimates import LATTICE, Estimate, Infeasible, Parties
+from hesc.planner.estimates import LATTICE, Estimate, Infeasible, Sides
 from hesc.planner.roles import Sees
-from hesc.planner.work import Count, counted
+from hesc.planner.work import StageCount, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -55,7 +55,7 @@ _FEWEST: Final = Style(adder="ripple", rows="bits", digit=1)
 
 
 @dataclass(frozen=True, eq=False)
-class Request:
+class IntegerRequest:
     """A plan request: what is to be computed, and what is to be least."""
 
     roots: Sequence[Integers]
@@ -151,7 +151,7 @@ class CircuitEstimate(Estimate):
         return self.steps * times.get(f"{_kernels(self.computation)}.answer.ciphertexts", math.inf)
 
 
-class Engine(Candidate[Request]):
+class Engine(Candidate[IntegerRequest]):
     """An engine with the layout of its bits: the cheapest of its sets in the smallest ring."""
 
     def __init__(self, engine: str, layout: str) -> None:
@@ -159,7 +159,7 @@ class Engine(Candidate[Request]):
         self.engine, self.layout = engine, layout
 
     @abstractmethod
-    def on(self, params: Any, request: Request) -> CircuitEstimate:
+    def on(self, params: Any, request: IntegerRequest) -> CircuitEstimate:
         """What it takes on a set.
 
         Raises:
@@ -167,7 +167,7 @@ class Engine(Candidate[Request]):
 
         """
 
-    def fits(self, request: Request) -> bool:
+    def fits(self, request: IntegerRequest) -> bool:
         """Whether the request asks for nothing else."""
         given = request.params
         packs = self.engine == "bootstrapped" or self.layout == SLOTWISE
@@ -180,7 +180,7 @@ class Engine(Candidate[Request]):
             and (self.engine != "bootstrapped" or hasattr(_native, "Evaluator"))
         )
 
-    def consider(self, task: Request) -> Estimate | Infeasible:
+    def consider(self, task: IntegerRequest) -> Estimate | Infeasible:
         """See `Candidate`."""
         reasons = []
         for ring in [[task.params]] if task.params else ENGINES[self.engine]:
@@ -196,17 +196,20 @@ class Engine(Candidate[Request]):
                 return min(found, key=partial(_cost, task))
         return Infeasible(self.name, "; ".join(reasons))
 
-    def probes(self, rng: np.random.Generator) -> Iterator[tuple[Request, NDArray[Any]]]:
+    def probes(self, rng: np.random.Generator) -> Iterator[tuple[IntegerRequest, NDArray[Any]]]:
         """See `Candidate`."""
         for width, count in self.probed:
-            a, b = Integers(Kind(width)), Integers(Kind(width))
-            yield Request([a + b], [a, b], samples=count), rng.integers(0, 1 << width, (2, count))
+            a, b = Integers(IntegerKind(width)), Integers(IntegerKind(width))
+            yield (
+                IntegerRequest([a + b], [a, b], samples=count),
+                rng.integers(0, 1 << width, (2, count)),
+            )
 
     probed: tuple[tuple[int, int], ...] = ((2, 1), (4, 700))
     """Bits and numbers of the sums that it is timed on."""
 
     def estimate(
-        self, request: Request, of: Computation, *, told: str, **figures: Any
+        self, request: IntegerRequest, of: Computation, *, told: str, **figures: Any
     ) -> CircuitEstimate:
         """An estimate from what a block takes."""
         blocks = request.blocks(figures["slots"])
@@ -216,9 +219,9 @@ class Engine(Candidate[Request]):
         one_by_one = isinstance(of, OnBits)
         work = counted(
             _kernels(of),
-            encrypt=Count(inputs, 0, samples * (bits if one_by_one else inputs), up),
-            answer=Count(1, blocks * figures["steps"], 0, 0 if one_by_one else up + down),
-            decrypt=Count(results, 0, samples * results, down),
+            encrypt=StageCount(inputs, 0, samples * (bits if one_by_one else inputs), up),
+            answer=StageCount(1, blocks * figures["steps"], 0, 0 if one_by_one else up + down),
+            decrypt=StageCount(results, 0, samples * results, down),
         )
         return CircuitEstimate(
             way=self.name,
@@ -245,7 +248,7 @@ class SlicedEngine(Engine):
     def on(
         self,
         params: VectorParams,
-        request: Request,
+        request: IntegerRequest,
         inputs: Sequence[_native.Ciphertext] | None = None,
     ) -> CircuitEstimate:
         """See `Engine`; of all circuits the cheapest, on fresh encryptions or on these."""
@@ -270,7 +273,7 @@ class SlicedEngine(Engine):
         return min(found, key=partial(_cost, request))
 
     def _of(
-        self, params: VectorParams, request: Request, style: Style, native: _native.SlotPlan
+        self, params: VectorParams, request: IntegerRequest, style: Style, native: _native.SlotPlan
     ) -> CircuitEstimate:
         last, latency, degree = native.levels[-1], native.seconds, params.slot_degree or 1
         if request.answer == PACKED:
@@ -299,12 +302,12 @@ class SlotwiseEngine(Engine):
     def __init__(self) -> None:
         super().__init__("binary", SLOTWISE)
 
-    def consider(self, task: Request) -> Estimate | Infeasible:
+    def consider(self, task: IntegerRequest) -> Estimate | Infeasible:
         """See `Candidate`."""
         reason = obstacle(task.roots, task.leaves)
         return Infeasible(self.name, reason) if reason else super().consider(task)
 
-    def on(self, params: VectorParams, request: Request) -> CircuitEstimate:
+    def on(self, params: VectorParams, request: IntegerRequest) -> CircuitEstimate:
         """See `Engine`."""
         tried = along_slots(params, request.roots, request.leaves, request.samples, request.spare)
         reason = request.too_large(tried.peak_bytes)
@@ -331,7 +334,7 @@ class BootstrappedEngine(Engine):
     def __init__(self) -> None:
         super().__init__("bootstrapped", SLICED)
 
-    def on(self, params: StreamParams, request: Request) -> CircuitEstimate:
+    def on(self, params: StreamParams, request: IntegerRequest) -> CircuitEstimate:
         """See `Engine`."""
         circuit = request.circuit(_FEWEST)
         program = circuit.compile(Precision.of(params))
@@ -359,22 +362,22 @@ CANDIDATES: Final[tuple[Engine, ...]] = (
 """All of them."""
 
 
-def against(estimate: Estimate, request: Request) -> str:
+def against(estimate: Estimate, request: IntegerRequest) -> str:
     """Why an estimate is not taken, if so."""
     if request.counted or request.layout is not None or SLOTWISE not in estimate.way:
         return ""
     return 'count= was not given, so that the layout is "sliced", which is for many numbers'
 
 
-def _cost(request: Request, estimate: CircuitEstimate) -> tuple[float, float]:
+def _cost(request: IntegerRequest, estimate: CircuitEstimate) -> tuple[float, float]:
     """What is least of an engine's own: the objective, then the operations."""
     steps = request.blocks(estimate.slots) * estimate.steps
     return objective(request, steps, estimate), steps
 
 
-def _parties(computation: Computation, request: Request) -> Parties:
+def _parties(computation: Computation, request: IntegerRequest) -> Sides:
     """Both sides: what decrypts is loaded where they are wanted."""
-    found: Parties = import_module("hesc.integers.client").IntegerParties(computation, request)
+    found: Sides = import_module("hesc.integers.client").IntegerParties(computation, request)
     return found
 
 
@@ -435,7 +438,7 @@ def check_sets(engine: str | None, params: object) -> None:
 def _planned(
     circuit: Circuit,
     params: VectorParams,
-    request: Request,
+    request: IntegerRequest,
     inputs: Sequence[_native.Ciphertext] | None,
 ) -> _native.SlotPlan:
     """A circuit on a set; results that are packed have room for that.
@@ -460,7 +463,7 @@ def _planned(
     raise CircuitError("results have no room to be packed")
 
 
-def _travelling(of: Computation, request: Request) -> tuple[int, int]:
+def _travelling(of: Computation, request: IntegerRequest) -> tuple[int, int]:
     """Bytes of inputs from the key owner, and of results."""
     params: Any = of.params
     inputs = [leaf.kind for leaf in request.leaves]
@@ -476,7 +479,7 @@ def _travelling(of: Computation, request: Request) -> tuple[int, int]:
     )
 
 
-def for_ciphertexts(request: Request) -> Computation:
+def for_ciphertexts(request: IntegerRequest) -> Computation:
     """The cheapest computation on ciphertexts that are there, `request.leaves`.
 
     Raises:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from hesc.integers.expressions import Integers
-    from hesc.integers.kinds import Kind
+    from hesc.integers.kinds import IntegerKind
 
 Wires = list[int]
 
@@ -148,12 +148,12 @@ class _Making:
         behind = self.zero if sign is None else sign
         return (number + [behind] * width)[:width]
 
-    def converted(self, number: Wires, old: Kind, new: Kind) -> Wires:
+    def converted(self, number: Wires, old: IntegerKind, new: IntegerKind) -> Wires:
         if new.boolean:
             return [self.any_of(number)]
         return self.extended(number, new.width, number[-1] if old.signed else None)
 
-    def divided(self, a: Wires, b: Wires, kind: Kind) -> list[Wires]:
+    def divided(self, a: Wires, b: Wires, kind: IntegerKind) -> list[Wires]:
         """Both results of a division, made once."""
         key = ("divided", kind.signed, *a, *b)
         if key not in self.known:

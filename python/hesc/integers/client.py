@@ -19,7 +19,7 @@ from hesc.secret import keygen
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.integers.candidates import Request
+    from hesc.integers.candidates import IntegerRequest
     from hesc.integers.computations import Computation
     from hesc.secret import SecretKey
     from hesc.vectors.keys import PublicKeys
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class IntegerParties:
     """Both sides of a computation: a message for each input, and one for each result."""
 
-    def __init__(self, computation: Computation, request: Request) -> None:
+    def __init__(self, computation: Computation, request: IntegerRequest) -> None:
         self._computation, self._request = computation, request
         if computation.engine == "bootstrapped":
             self._keys = _bootstrapping(computation.params.name)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
     from hesc.integers.arrays import EncryptedIntegers
-    from hesc.integers.kinds import Kind
+    from hesc.integers.kinds import IntegerKind
 
 
 @overload
@@ -64,26 +64,30 @@ def read(
 def encrypt(
     keys: PublicKeys,
     numbers: ArrayLike,
-    dtype: DTypeLike | Kind | None = None,
+    dtype: DTypeLike | IntegerKind | None = None,
     *,
     layout: Literal["sliced"] = "sliced",
 ) -> EncryptedIntegers: ...
 @overload
 def encrypt(
-    keys: PublicKeys, numbers: ArrayLike, dtype: DTypeLike | Kind | None = None, *, layout: str
+    keys: PublicKeys,
+    numbers: ArrayLike,
+    dtype: DTypeLike | IntegerKind | None = None,
+    *,
+    layout: str,
 ) -> Encrypted: ...
 @overload
 def encrypt(
     keys: PublicKeys,
     numbers: ArrayLike,
-    dtype: DTypeLike | Kind | None = None,
+    dtype: DTypeLike | IntegerKind | None = None,
     *,
     layout: str = "sliced",
 ) -> BootstrappedIntegers: ...
 def encrypt(
     keys: PublicKeys,
     numbers: ArrayLike,
-    dtype: DTypeLike | Kind | None = None,
+    dtype: DTypeLike | IntegerKind | None = None,
     *,
     layout: str = SLICED,
 ) -> Encrypted | BootstrappedIntegers:

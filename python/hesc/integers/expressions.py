@@ -9,7 +9,7 @@ import numpy as np
 from hesc._native import ParameterError, ShapeError
 from hesc._support.inputs import whole
 from hesc._support.opaque import Opaque
-from hesc.integers.kinds import BOOL, Kind, check_range, common, kind_of
+from hesc.integers.kinds import BOOL, IntegerKind, check_range, common, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ class Integers(Opaque):
 
     def __init__(
         self,
-        kind: Kind,
+        kind: IntegerKind,
         operation: str = "input",
         operands: Sequence[Integers] = (),
         argument: int = 0,
@@ -52,7 +52,9 @@ class Integers(Opaque):
 
     # Operators
 
-    def _binary(self, operation: str, other: object, *, result: Kind | None = None) -> Integers:
+    def _binary(
+        self, operation: str, other: object, *, result: IntegerKind | None = None
+    ) -> Integers:
         both = _operand(other, self.kind)
         kind = common(self.kind, both.kind)
         return Integers(result or kind, operation, [self.astype(kind), both.astype(kind)])
@@ -205,7 +207,7 @@ class Integers(Opaque):
 
     __hash__ = None
 
-    def astype(self, dtype: Kind | DTypeLike) -> Integers:
+    def astype(self, dtype: IntegerKind | DTypeLike) -> Integers:
         """The same numbers as another type, wrapping as numpy does."""
         kind = kind_of(dtype)
         if kind == self.kind:
@@ -222,13 +224,13 @@ class Integers(Opaque):
     def bit_count(self) -> Integers:
         """How many bits are set, of the absolute value if signed, as `numpy.bitwise_count`."""
         number = abs(self)
-        return Integers(Kind(8 if self.kind.width < 256 else 16), "count", [number])
+        return Integers(IntegerKind(8 if self.kind.width < 256 else 16), "count", [number])
 
 
 class PublicIntegers(Integers):
     """A row of numbers that everyone knows, beside encrypted ones."""
 
-    def __init__(self, kind: Kind, numbers: NDArray[Any]) -> None:
+    def __init__(self, kind: IntegerKind, numbers: NDArray[Any]) -> None:
         super().__init__(kind, "public")
         self.numbers = numbers
 
@@ -236,7 +238,7 @@ class PublicIntegers(Integers):
         return len(self.numbers)
 
 
-def _places(divisor: object, kind: Kind) -> int | None:
+def _places(divisor: object, kind: IntegerKind) -> int | None:
     """The shift that divides by a public power of two, rounded down; None of other divisors."""
     if not isinstance(divisor, int) or isinstance(divisor, bool) or kind.boolean:
         return None
@@ -244,11 +246,11 @@ def _places(divisor: object, kind: Kind) -> int | None:
     return divisor.bit_length() - 1 if power else None
 
 
-def _constant(value: int, kind: Kind) -> Integers:
+def _constant(value: int, kind: IntegerKind) -> Integers:
     return Integers(kind, "constant", argument=value)
 
 
-def _operand(value: object, kind: Kind) -> Integers:
+def _operand(value: object, kind: IntegerKind) -> Integers:
     """An operand: integers, or a public number within a kind's range.
 
     Raises:
@@ -319,7 +321,9 @@ def _checked_list(numbers: object) -> None:
         raise ShapeError("these are several integers, in a list: one for each place to compare")
 
 
-def _together(numbers: Sequence[object], beside: Kind | None = None) -> tuple[list[Integers], Kind]:
+def _together(
+    numbers: Sequence[object], beside: IntegerKind | None = None
+) -> tuple[list[Integers], IntegerKind]:
     """Several as one kind; public ones beside those that are encrypted, or beside another kind."""
     _checked_list(numbers)
     kinds = [number.kind for number in numbers if isinstance(number, Integers)]
@@ -347,7 +351,7 @@ def median(numbers: Sequence[object]) -> Integers:
 def total(numbers: Sequence[object]) -> Integers:
     """The sum of several, with all of its bits: it cannot wrap."""
     several, kind = _together(numbers)
-    kind = Kind(kind.width + (len(several) - 1).bit_length(), kind.signed)
+    kind = IntegerKind(kind.width + (len(several) - 1).bit_length(), kind.signed)
     return Integers(kind, "total", [number.astype(kind) for number in several])
 
 
@@ -360,6 +364,6 @@ def dot(a: Sequence[object], b: Sequence[object]) -> Integers:
     kinds = [number.kind for number in (*a, *b) if isinstance(number, Integers)]
     beside = kinds[0] if kinds else None
     (left, first), (right, second) = _together(a, beside), _together(b, beside)
-    kind = Kind(first.width + second.width, first.signed or second.signed)
+    kind = IntegerKind(first.width + second.width, first.signed or second.signed)
     pairs = zip(left, right, strict=True)
     return total([x.astype(kind) * y.astype(kind) for x, y in pairs])

@@ -9,7 +9,7 @@ import numpy as np
 from hesc._native import OutOfRangeError, ParameterError
 from hesc._support.inputs import real_array, unmasked, whole
 from hesc.integers.expressions import Integers
-from hesc.integers.kinds import Kind, kind_of
+from hesc.integers.kinds import IntegerKind, kind_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -34,7 +34,7 @@ class FixedPoint:
 
     """
 
-    def __init__(self, dtype: DTypeLike | Kind, fraction_bits: int) -> None:
+    def __init__(self, dtype: DTypeLike | IntegerKind, fraction_bits: int) -> None:
         """Fixed-point numbers in integers of at most 53 bits, which doubles hold.
 
         Raises:
@@ -103,7 +103,7 @@ class FixedPoint:
 
     def multiply(self, a: Integers, b: Integers) -> Integers:
         """The product at the same scale, rounded to the nearest, halves up; wraps as integers."""
-        wide = Kind(2 * self.kind.width, self.kind.signed)
+        wide = IntegerKind(2 * self.kind.width, self.kind.signed)
         product = self._checked(a).astype(wide) * self._checked(b).astype(wide)
         if self.fraction_bits:
             product = product + (1 << (self.fraction_bits - 1)) >> self.fraction_bits
@@ -111,7 +111,7 @@ class FixedPoint:
 
     def divide(self, a: Integers, b: Integers) -> Integers:
         """The quotient at the same scale, rounded down; wraps, and by zero, as integers do."""
-        wide = Kind(self.kind.width + self.fraction_bits + 1, self.kind.signed)
+        wide = IntegerKind(self.kind.width + self.fraction_bits + 1, self.kind.signed)
         above = self._checked(a).astype(wide) << self.fraction_bits
         return (above // self._checked(b).astype(wide)).astype(self.kind)
 

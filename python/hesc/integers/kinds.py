@@ -18,7 +18,7 @@ _WORD: Final = 64
 
 
 @dataclass(frozen=True)
-class Kind:
+class IntegerKind:
     """Integers of so many bits: two's complement if `signed`; `bool` is one bit without sign."""
 
     width: int
@@ -64,22 +64,22 @@ class Kind:
         return "bool" if self.boolean else f"{'int' if self.signed else 'uint'}{self.width}"
 
 
-BOOL: Final = Kind(1, boolean=True)
+BOOL: Final = IntegerKind(1, boolean=True)
 
 
-def kind_of(dtype: Kind | DTypeLike) -> Kind:
+def kind_of(dtype: IntegerKind | DTypeLike) -> IntegerKind:
     """The kind of a name ("uint24", "int8", "bool"), a numpy type or a kind.
 
     Raises:
         ParameterError: what is no integer type of 1 to 256 bits.
 
     """
-    if isinstance(dtype, Kind):
+    if isinstance(dtype, IntegerKind):
         return dtype
     found = re.fullmatch(r"(u?)int([1-9][0-9]{0,2})", dtype) if isinstance(dtype, str) else None
     if found:
         width, signed = int(found[2]), not found[1]
-        return Kind(width, signed)
+        return IntegerKind(width, signed)
     try:
         known = np.dtype(dtype)
     except (TypeError, ValueError) as error:
@@ -93,10 +93,10 @@ def kind_of(dtype: Kind | DTypeLike) -> Kind:
             f"{known} is no integer type; for fractions take hesc.integers.FixedPoint: whole "
             "multiples of a scale of yours"
         )
-    return Kind(8 * known.itemsize, known.kind == "i")
+    return IntegerKind(8 * known.itemsize, known.kind == "i")
 
 
-def common(a: Kind, b: Kind) -> Kind:
+def common(a: IntegerKind, b: IntegerKind) -> IntegerKind:
     """The kind that holds both, as numpy promotes: one bit more where signs are mixed.
 
     Raises:
@@ -116,11 +116,11 @@ def common(a: Kind, b: Kind) -> Kind:
                 f"{a} and {b} have no common integer type in numpy (it takes doubles); convert one "
                 "with astype"
             )
-        return Kind(2 * other.width, signed=True)
-    return Kind(other.width + 1, signed=True)
+        return IntegerKind(2 * other.width, signed=True)
+    return IntegerKind(other.width + 1, signed=True)
 
 
-def check_range(numbers: Any, kind: Kind, what: str) -> np.ndarray[Any, Any]:
+def check_range(numbers: Any, kind: IntegerKind, what: str) -> np.ndarray[Any, Any]:
     """Whole numbers within a kind's range, as an array of objects or words.
 
     Raises:

@@ -13,7 +13,7 @@ from hesc._support.opaque import Opaque
 from hesc.integers.arrays import EncryptedIntegers, described, plain_bits
 from hesc.integers.bits import bits_of, numbers_in
 from hesc.integers.expressions import Integers
-from hesc.integers.kinds import Kind
+from hesc.integers.kinds import IntegerKind
 from hesc.integers.slotwise import Slotwise
 from hesc.packing.messages import NORMAL, NUMBERS, POWERS, encoded
 from hesc.packing.slots import EncryptedSlots, pack
@@ -48,7 +48,7 @@ class SlotwiseArray(Bindable, Integers):
     def __init__(
         self,
         params: VectorParams,
-        kind: Kind,
+        kind: IntegerKind,
         count: int,
         blocks: list[_native.Ciphertext],
         lying: Slotwise,
@@ -99,7 +99,7 @@ class PackedIntegers(Bindable, Opaque):
     def __init__(
         self,
         params: VectorParams,
-        kind: Kind,
+        kind: IntegerKind,
         count: int,
         packed: list[EncryptedSlots],
         keys: EvaluationKeys | None = None,
@@ -188,8 +188,8 @@ def _lowest(slots: EncryptedSlots) -> EncryptedSlots:
 
 
 def plaintexts(
-    params: VectorParams, numbers: ArrayLike, dtype: DTypeLike | Kind | None, layout: str
-) -> tuple[Kind, int, list[_native.Plaintext]]:
+    params: VectorParams, numbers: ArrayLike, dtype: DTypeLike | IntegerKind | None, layout: str
+) -> tuple[IntegerKind, int, list[_native.Plaintext]]:
     """What is encrypted: the kind, the count, and the plaintexts of a layout."""
     if layout == SLICED:
         return plain_bits(params, numbers, dtype)
@@ -226,7 +226,7 @@ def check_layout(layout: object) -> None:
 
 def made(
     params: VectorParams,
-    kind: Kind,
+    kind: IntegerKind,
     count: int,
     ciphertexts: Sequence[_native.Ciphertext],
     layout: str,
@@ -238,7 +238,7 @@ def made(
         blocks = [list(ciphertexts[at : at + size]) for at in range(0, len(ciphertexts), size)]
         return EncryptedIntegers(params, kind, count, blocks)
     if layout == SLOTWISE:
-        lying = Slotwise(params, Kind(width or 1) if kind.boolean else kind)
+        lying = Slotwise(params, IntegerKind(width or 1) if kind.boolean else kind)
         return SlotwiseArray(params, kind, count, list(ciphertexts), lying)
     content = NORMAL if layout == PACKED else POWERS
     slots = [EncryptedSlots(params, ciphertext, content) for ciphertext in ciphertexts]
@@ -257,5 +257,5 @@ def read_layout(params: VectorParams, data: bytes, layout: str) -> Encrypted:
         )
     if layout == PACKED:
         _check_packs(params)
-    kind = Kind(1 if boolean else width, signed, boolean)
+    kind = IntegerKind(1 if boolean else width, signed, boolean)
     return made(params, kind, count, ciphertexts, found, width)

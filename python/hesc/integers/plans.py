@@ -16,7 +16,7 @@ from hesc.integers.candidates import (
     CANDIDATES,
     ENGINES,
     CircuitEstimate,
-    Request,
+    IntegerRequest,
     SlicedEngine,
     against,
     check_sets,
@@ -25,7 +25,7 @@ from hesc.integers.candidates import (
 from hesc.integers.circuits import Given, in_order, publics_of
 from hesc.integers.computations import OnSlots
 from hesc.integers.expressions import Integers
-from hesc.integers.kinds import Kind, kind_of
+from hesc.integers.kinds import IntegerKind, kind_of
 from hesc.integers.layouts import PACKED, SLICED, SLOTWISE, PackedIntegers, SlotwiseArray
 from hesc.planner.decision import compared
 from hesc.planner.tasks import OBJECTIVES
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from hesc.planner.estimates import Estimate, Infeasible
 
 
-class Plan:
+class IntegerPlan:
     """What computes a function of integers; `plan` makes one. Call it on encrypted integers.
 
     Attributes:
@@ -64,9 +64,9 @@ class Plan:
 
     def __init__(
         self,
-        request: Request,
+        request: IntegerRequest,
         single: bool,
-        decision: Decision[Request],
+        decision: Decision[IntegerRequest],
         sliced: OnSlots | None,
     ) -> None:
         self.decision, self.count = decision, request.samples
@@ -94,20 +94,17 @@ class Plan:
 
     def __reduce__(self) -> Never:
         raise TypeError(
-            "a Plan is not pickled or copied; make it again from the function, with params= set to "
+            "a plan is not pickled or copied; make it again from the function, with params= set to "
             "this one's parameters"
         )
 
     def __repr__(self) -> str:
         best = self.chosen
         return (
-            f"<hesc.integers.Plan: {self.params.name}, {best.products} {self._computation.steps} "
-            f"of depth {best.depth}, {self.seconds:.3g} s for {self.count} numbers>"
+            f"<hesc.integers.IntegerPlan: {self.params.name}, {best.products} "
+            f"{self._computation.steps} of depth {best.depth}, {self.seconds:.3g} s for "
+            f"{self.count} numbers>"
         )
-
-    def explain(self) -> str:
-        """The planner's table: what each engine would take, or why it cannot."""
-        return self.decision.explain()
 
     def __call__(
         self,
@@ -180,7 +177,7 @@ def check_counts(numbers: Sequence[Any], publics: Sequence[PublicIntegers]) -> i
 
 def plan(
     function: Callable[..., Any],
-    *dtypes: DTypeLike | Kind,
+    *dtypes: DTypeLike | IntegerKind,
     count: int | None = None,
     engine: str | None = None,
     params: VectorParams | StreamParams | None = None,
@@ -190,7 +187,7 @@ def plan(
     answer: str | None = None,
     memory: int | None = None,
     objective: str = "throughput",
-) -> Plan:
+) -> IntegerPlan:
     """Chooses how a function of integers is computed, by what it is predicted to take.
 
     Args:
@@ -243,7 +240,7 @@ def plan(
         )
     forms = (upload or SLICED, answer or SLICED)
     most = machine_memory() if memory is None else whole(memory, "memory", 1)
-    request = Request(
+    request = IntegerRequest(
         roots,
         leaves,
         publics,
@@ -282,10 +279,10 @@ def plan(
             f"no set has room for this: {reasons}. Compute it in parts, decrypting between them, "
             'or take engine="bootstrapped", which has no such limit'
         )
-    return Plan(request, single, decision, _beside(decision))
+    return IntegerPlan(request, single, decision, _beside(decision))
 
 
-def _beside(decision: Decision[Request]) -> OnSlots | None:
+def _beside(decision: Decision[IntegerRequest]) -> OnSlots | None:
     """For inputs that are sliced, where another layout was chosen for them and not asked for."""
     request, chosen = decision.task, decision.chosen
     of = chosen.computation if isinstance(chosen, CircuitEstimate) else None
@@ -384,6 +381,8 @@ def evaluate(
     publics = publics_of(expressions)
     check_counts(leaves, publics)
     spare = whole(spare, "spare", 0, 255)
-    computation = for_ciphertexts(Request(expressions, leaves, publics, len(leaves[0]), spare))
+    computation = for_ciphertexts(
+        IntegerRequest(expressions, leaves, publics, len(leaves[0]), spare)
+    )
     results = computation.run(Given(expressions, leaves, leaves, publics), server, progress)
     return results[0] if len(results) == 1 else tuple(results)

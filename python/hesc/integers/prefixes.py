@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hesc.integers.kinds import Kind
+    from hesc.integers.kinds import IntegerKind
 
     Operand = EncryptedSlots | NDArray[np.int64]
 
@@ -25,7 +25,7 @@ class Lying(Protocol):
     """Where bits lie."""
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> IntegerKind:
         """The kind of the numbers."""
 
     def highest(self, slots: EncryptedSlots) -> EncryptedSlots:

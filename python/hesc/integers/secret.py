@@ -21,13 +21,13 @@ from hesc.secret.keys import SecretKey, for_vectors
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-    from hesc.integers.kinds import Kind
+    from hesc.integers.kinds import IntegerKind
 
 
 def encrypt_integers(
     secret: SecretKey,
     numbers: ArrayLike,
-    dtype: DTypeLike | Kind | None = None,
+    dtype: DTypeLike | IntegerKind | None = None,
     *,
     layout: str = "sliced",
 ) -> bytes:

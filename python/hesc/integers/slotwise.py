@@ -18,7 +18,7 @@ from hesc._native import ParameterError, ShapeError
 from hesc._support.inputs import of_kind, unmasked, whole
 from hesc._support.opaque import Opaque
 from hesc.integers.bits import bits_of, numbers_of
-from hesc.integers.kinds import BOOL, Kind, check_range, kind_of
+from hesc.integers.kinds import BOOL, IntegerKind, check_range, kind_of
 from hesc.integers.prefixes import chosen, equal, less
 from hesc.packing.messages import NUMBERS
 from hesc.packing.slots import EncryptedSlots, carries
@@ -41,7 +41,7 @@ class Slotwise:
 
     """
 
-    def __init__(self, params: VectorParams, dtype: DTypeLike | Kind) -> None:
+    def __init__(self, params: VectorParams, dtype: DTypeLike | IntegerKind) -> None:
         of_kind(params, "params", VectorParams, "hesc.Params.preset makes a set for vectors")
         if params.plain_modulus != 2 or not params.dimensions:
             raise ParameterError(

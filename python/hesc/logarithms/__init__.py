@@ -8,7 +8,7 @@ decrypts every product and adds up those that belong together.
     secret, keys = hesc.keygen(plan.params, products=False)     # key owner
     weights = logarithms.encrypt(plan, 1, keys, matrix)                 # a model's owner
     upload = encrypt_logarithms(secret, plan, 0, samples)                # key owner
-    server = logarithms.Evaluator(plan, shared=[weights])               # whoever computes
+    server = logarithms.LogarithmEvaluator(plan, shared=[weights])               # whoever computes
     answer = server.evaluate([upload])
     decrypt_logarithms(secret, plan, answer).values                      # key owner
 
@@ -20,6 +20,6 @@ Nothing in this package can decrypt but `hesc.logarithms.secret`.
 from __future__ import annotations
 
 from hesc._native import Factor, LogarithmPlan
-from hesc.logarithms.evaluator import Evaluator, encrypt
+from hesc.logarithms.evaluator import LogarithmEvaluator, encrypt
 
-__all__ = ["Evaluator", "Factor", "LogarithmPlan", "encrypt"]
+__all__ = ["Factor", "LogarithmEvaluator", "LogarithmPlan", "encrypt"]

@@ -39,7 +39,7 @@ def encrypt(plan: LogarithmPlan, factor: int, keys: PublicKeys, values: ArrayLik
     return _native.encrypt_logarithms(plan, factor, keys.public, values)
 
 
-class Evaluator:
+class LogarithmEvaluator:
     """Adds ciphertexts where numbers are multiplied. What serves all samples is added up once.
 
     Args:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-class Products(NamedTuple):
+class DecryptedProducts(NamedTuple):
     """What products by logarithms give, for the key owner's eyes."""
 
     values: NDArray[np.float64]
@@ -28,7 +28,7 @@ class Products(NamedTuple):
 def encrypt_logarithms(
     secret: SecretKey, plan: LogarithmPlan, factor: int, values: ArrayLike
 ) -> bytes:
-    """Encrypts the key owner's own factor; `logarithms.Evaluator` reads it.
+    """Encrypts the key owner's own factor; `logarithms.LogarithmEvaluator` reads it.
 
     Args:
         secret: the key.
@@ -49,7 +49,7 @@ def encrypt_logarithms(
     return _native.encrypt_logarithms(_plan(plan), factor, secret.native, values)
 
 
-def decrypt_logarithms(secret: SecretKey, plan: LogarithmPlan, answer: bytes) -> Products:
+def decrypt_logarithms(secret: SecretKey, plan: LogarithmPlan, answer: bytes) -> DecryptedProducts:
     """Every product of an answer, and the sums of those that belong together.
 
     Raises:
@@ -59,9 +59,9 @@ def decrypt_logarithms(secret: SecretKey, plan: LogarithmPlan, answer: bytes) ->
 
     """
     for_vectors(secret)
-    of_kind(answer, "an answer", bytes, "Evaluator.evaluate makes the bytes of one")
+    of_kind(answer, "an answer", bytes, "LogarithmEvaluator.evaluate makes the bytes of one")
     products, values = _native.decrypt_logarithms(_plan(plan), secret.native, answer)
-    return Products(values, products, plan.error)
+    return DecryptedProducts(values, products, plan.error)
 
 
 def _plan(plan: LogarithmPlan) -> LogarithmPlan:

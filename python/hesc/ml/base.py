@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from hesc.ml.serving import Mode
 
-_PASSING: Final = frozenset({"_backend", "decision_"})
+_PASSING: Final = frozenset({"_backend", "_decision"})
 """Attributes that are void once the model is another one, and are never pickled."""
 
 

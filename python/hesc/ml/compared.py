@@ -11,7 +11,7 @@ from hesc._native import HescError
 from hesc._support.inputs import one_name, whole
 from hesc.models.samples import on_copies
 from hesc.planner import OBJECTIVES, Task, decide
-from hesc.planner.problems import Predictions
+from hesc.planner.problems import PredictionProblem
 from hesc.protocols.backend import backend_for
 from hesc.protocols.candidates.served import Servable, choose, question_of
 
@@ -88,7 +88,7 @@ def chosen(
         return lambda options: kind.make(request._replace(options=options))
 
     scored = roles.disclose == "scores"
-    problem = Predictions(
+    problem = PredictionProblem(
         scores if scored else lambda rows: np.asarray(on_copies(request.estimator.predict, rows)),
         request.rows.shape[1],
         shares=not scored,

@@ -11,6 +11,7 @@ from hesc._native import ParameterError
 from hesc._support.callers import usual_floats
 from hesc._support.inputs import whole
 from hesc._support.new_files import check_new
+from hesc._support.progress import waiting
 from hesc.ml import deployment
 from hesc.models.samples import check_names, on_copies
 from hesc.protocols.measuring import SAMPLE, spread_out
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.protocols.measuring import Measured
+    from hesc.protocols.measuring import MeasuredRun
 
 
 class Deployable:
@@ -70,8 +71,9 @@ class Deployable:
         private: Any = self
         backend = private._served()  # noqa: SLF001 - of the same object
         check_names(X, backend.plan.names)
-        client, server = backend.parties()
-        measured = self._measured(backend, client, server, X, sample)
+        with waiting("keys, and encrypted samples for the report"):
+            client, server = backend.parties()
+            measured = self._measured(backend, client, server, X, sample)
         sides = backend.sides(server)
         files = {f"{side}/{file}": data for side in sides for file, data in sides[side].items()}
         page = report.page(
@@ -81,13 +83,13 @@ class Deployable:
             files=files,
             own=X is None,
             commands=commands,
-            decision=getattr(private, "decision_", None),
+            decision=private.__dict__.get("_decision"),
         )
         return deployment.write(path, backend.plan, sides, page)
 
     def _measured(
         self, backend: Any, client: Any, server: Any, X: ArrayLike | None, sample: int
-    ) -> Measured | None:
+    ) -> MeasuredRun | None:
         rows: NDArray[np.float64] = backend.sample if X is None else self._rows(X)
         most = backend.most_measured(server)
         sample = sample if most is None else min(sample, most)
@@ -98,7 +100,7 @@ class Deployable:
         scores = np.asarray(backend.truth(rows, scores))
         if len(scores) != len(rows):
             raise ParameterError("the model gives another number of scores than samples")
-        found: Measured | None = backend.measured(client, server, rows, scores, predictions)
+        found: MeasuredRun | None = backend.measured(client, server, rows, scores, predictions)
         return found
 
     def _truth(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[Any]]:

@@ -21,7 +21,7 @@ from hesc.protocols.registry import protocol_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hesc.protocols.measuring import Measured
+    from hesc.protocols.measuring import MeasuredRun
     from hesc.protocols.plan import ModelPlan
 
 _COUNTS: Final = (1, 10, 100, 1000)
@@ -37,7 +37,7 @@ class Row(NamedTuple):
 
 def page(
     plan: ModelPlan,
-    measured: Measured | None,
+    measured: MeasuredRun | None,
     *,
     name: str,
     files: Mapping[str, bytes],
@@ -109,7 +109,7 @@ def _drawing() -> tuple[Any, Any]:
     return jinja2, plots
 
 
-def _rows(plan: ModelPlan, measured: Measured | None) -> list[Row]:
+def _rows(plan: ModelPlan, measured: MeasuredRun | None) -> list[Row]:
     rows = []
     none = "not measured"
     if plan.error:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from hesc.planner import TaskDecision
     from hesc.protocols.backend import Backend, Table
+    from hesc.protocols.candidates.served import Choice
     from hesc.protocols.runs import Run
 
 NOT_FITTED: Final = (
@@ -37,7 +38,7 @@ Mode = Literal["clear", "simulate", "execute"]
 
 
 class ClippedWarning(UserWarning):
-    """Values were brought within their declared ranges, so that predictions may be others."""
+    """Values were brought within their ranges, so that predictions may be others."""
 
 
 class Serving(Deployable):
@@ -119,23 +120,39 @@ class Serving(Deployable):
         shown = table or (table is None and _somebody_looks())
         if objective is None:
             self._backend = kind.make(request)
-            self.__dict__.pop("decision_", None)
+            self.__dict__.pop("_decision", None)
         else:
             from hesc.ml.compared import chosen as choice
 
-            self.decision_ = choice(
+            self._decision = choice(
                 self._backends,
                 request,
                 objective,
                 scores=self._clear_scores,
                 by_default=options is None,
             )
-            self._backend = self.decision_.backend
+            self._backend = self._decision.backend
         if shown:
             from hesc.ml import compared
 
-            print(compared.table(self._backend) if objective is None else self.decision_)
+            print(compared.table(self._backend) if objective is None else self._decision)
         return self._backend.plan
+
+    @property
+    def decision_(self) -> Choice:
+        """The decision of the last `plan(objective=...)`: what was chosen, and why not the others.
+
+        Raises:
+            AttributeError: nothing was planned yet, or without an objective.
+
+        """
+        found: Choice | None = self.__dict__.get("_decision")
+        if found is None:
+            raise AttributeError(
+                "decision_ is there once an objective was asked for: call "
+                "plan(X, objective='latency'), or another of hesc.planner.OBJECTIVES"
+            )
+        return found
 
     def _named(self, names: Sequence[str]) -> list[str]:
         """Names of features: the model's, or those given where it has none."""
@@ -242,7 +259,7 @@ class Serving(Deployable):
         if found.clipped:
             warnings.warn(
                 f"{found.clipped} values in {found.clipped_samples} of {len(rows)} samples were "
-                f"brought within their declared ranges",
+                f"brought within the plan's ranges",
                 ClippedWarning,
                 stacklevel=callers_level(),
             )

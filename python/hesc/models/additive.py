@@ -43,7 +43,7 @@ _AT_ONCE: Final = 1 << 12
 """Rows whose bins are in memory."""
 
 
-class Table(NamedTuple):
+class FeatureTable(NamedTuple):
     """A sum of functions of single features."""
 
     bins: Bins
@@ -165,7 +165,7 @@ def _given(edges: ArrayLike, place: int) -> Array:
     return array
 
 
-def tabled(trees: TreeEnsemble, edges: list[Array], x: Array) -> Table | None:
+def tabled(trees: TreeEnsemble, edges: list[Array], x: Array) -> FeatureTable | None:
     """Trees that compare one feature each as a table, thresholds moved to the nearest edges.
 
     Args:
@@ -203,7 +203,8 @@ def tabled(trees: TreeEnsemble, edges: list[Array], x: Array) -> Table | None:
         tables[place] -= middle
         intercepts += middle
     bins = bins_of(trees.inputs, [((place, edges[place]), None) for place in places])
-    return Table(bins, np.concatenate([tables[place] for place in places]).T.copy(), intercepts)
+    weights = np.concatenate([tables[place] for place in places]).T.copy()
+    return FeatureTable(bins, weights, intercepts)
 
 
 def _pieces(trees: TreeEnsemble, root: int) -> tuple[int, Array, Array] | None:
@@ -252,7 +253,7 @@ def split(rows: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return order[rows // _HELD :], order[: rows // _HELD]
 
 
-def refitted(x: Array, score: Callable[[Array], Array], edges: list[Array]) -> Table:
+def refitted(x: Array, score: Callable[[Array], Array], edges: list[Array]) -> FeatureTable:
     """A sum of functions of single features that comes near to any scores.
 
     By least squares with a weight on squares of weights (ridge regression), on one-hot bins. Beside
@@ -297,4 +298,4 @@ def refitted(x: Array, score: Callable[[Array], Array], edges: list[Array]) -> T
     products -= np.outer(ones, totals) / count
     weights = np.linalg.solve(squares + _ALPHA * np.eye(columns), products).T.astype(np.float64)
     intercepts: Array = (totals - weights @ ones) / count
-    return Table(bins, weights, intercepts)
+    return FeatureTable(bins, weights, intercepts)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hesc.models.layers import Layer, Network
+from hesc.models.layers import DenseNetwork, Layer
 from hesc.models.transforms import Scaler
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Described(NamedTuple):
     """Names of the features, or none."""
     steps: list[Transform]
     """Which a client computes."""
-    model: Network | TreeEnsemble
+    model: DenseNetwork | TreeEnsemble
     """What makes scores of the features after them."""
     classes: NDArray[Any] | None
     """A classifier's classes; of two, one score is above zero where the second is predicted."""
@@ -40,7 +40,7 @@ class Described(NamedTuple):
 
     def folded(self) -> Described:
         """The same with trailing scalers as parts of the first layer, and as few layers."""
-        if not isinstance(self.model, Network):
+        if not isinstance(self.model, DenseNetwork):
             return self
         layers = list(self.model.folded().layers)
         steps = list(self.steps)
@@ -51,4 +51,4 @@ class Described(NamedTuple):
                 weights = first.weights * scaler.factor
                 intercepts = first.intercepts - weights @ scaler.centre
             layers[0] = Layer(weights, intercepts, first.activation)
-        return self._replace(steps=steps, model=Network(tuple(layers)))
+        return self._replace(steps=steps, model=DenseNetwork(tuple(layers)))

@@ -42,7 +42,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from hesc._native import ParameterError
 from hesc.models.discriminants import gaussian, quadratic
 from hesc.models.given import GivenClassifier, GivenRegressor
-from hesc.models.layers import Network
+from hesc.models.layers import DenseNetwork
 from hesc.models.samples import on_copies
 from hesc.models.steps import TRANSFORMS, transforms_of
 from hesc.models.transforms import Scaler
@@ -196,7 +196,7 @@ def has_trees(final: Any) -> bool:
 
 def _is_linear(given: Any) -> bool:
     model = given.described.model
-    return isinstance(model, Network) and model.is_linear
+    return isinstance(model, DenseNetwork) and model.is_linear
 
 
 def _refusal(part: Any, taken: tuple[type, ...]) -> str:

@@ -51,7 +51,7 @@ class Known:
         return bool(np.allclose(now, clear, rtol=1e-9, atol=1e-12))
 
 
-class _Numbers(NamedTuple):
+class _ModelNumbers(NamedTuple):
     """The numbers of a model: equal for equal models."""
 
     parts: list[Any]
@@ -60,19 +60,19 @@ class _Numbers(NamedTuple):
     """Whether they are all that there is."""
 
 
-def _numbers(estimator: Any) -> _Numbers:
+def _numbers(estimator: Any) -> _ModelNumbers:
     final = extraction.parts_of(estimator)[-1]
     steps, linear = extraction.linear_parts_of(estimator)
     found: list[Any] = transforms.described(steps)
     found.append(extraction.link_of(final))
     if linear is not None:
         numbers = [documents.packed(linear.weights), documents.packed(linear.intercepts)]
-        return _Numbers([*found, *numbers], whole=True)
+        return _ModelNumbers([*found, *numbers], whole=True)
     try:
         _, form = extraction.form_of(estimator)
     except HescError:
-        return _Numbers(found, whole=False)
-    return _Numbers([*found, _digest(form)], whole=True)
+        return _ModelNumbers(found, whole=False)
+    return _ModelNumbers([*found, _digest(form)], whole=True)
 
 
 def _digest(form: Any) -> bytes:

@@ -68,7 +68,7 @@ class Layer:
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class DenseNetwork:
     """Layers one after the other; the last one's outputs are the scores.
 
     Raises:
@@ -107,7 +107,7 @@ class Network:
 
     def same_as(self, other: object) -> bool:
         """Whether both have the very same layers."""
-        if not isinstance(other, Network) or len(other.layers) != len(self.layers):
+        if not isinstance(other, DenseNetwork) or len(other.layers) != len(self.layers):
             return False
         return all(
             a.activation == b.activation
@@ -116,7 +116,7 @@ class Network:
             for a, b in zip(self.layers, other.layers, strict=True)
         )
 
-    def folded(self) -> Network:
+    def folded(self) -> DenseNetwork:
         """The same scores with as few layers: one that has no activation is part of the next.
 
         Raises:
@@ -141,4 +141,4 @@ class Network:
                 weights = layer.weights @ before.weights
                 intercepts = layer.weights @ before.intercepts + layer.intercepts
             layers[-1] = Layer(weights, intercepts, layer.activation)
-        return Network(tuple(layers))
+        return DenseNetwork(tuple(layers))

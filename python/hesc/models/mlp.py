@@ -11,7 +11,7 @@ from hesc._native import ParameterError
 from hesc.models.described import Described
 from hesc.models.extraction import features_of, parts_of
 from hesc.models.given import GivenClassifier, GivenRegressor
-from hesc.models.layers import Layer, Network
+from hesc.models.layers import DenseNetwork, Layer
 from hesc.models.steps import TRANSFORMS, transforms_of
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def check(estimator: Any, finals: tuple[type, ...]) -> None:
             f"are for PrivateClassifier and PrivateRegressor"
         )
     model = final.described.model if isinstance(final, GivenClassifier | GivenRegressor) else None
-    if model is not None and not (isinstance(model, Network) and not model.is_linear):
+    if model is not None and not (isinstance(model, DenseNetwork) and not model.is_linear):
         raise ParameterError(
             "this model from a file has no hidden layers with activations: PrivateClassifier and "
             "PrivateRegressor take linear ones and trees"
@@ -83,7 +83,7 @@ def described(estimator: Any, *, names: list[str]) -> Described:
     )
     classes = np.array(final.classes_) if classifier else None
     link = links[final.out_activation_]
-    return Described(inputs, names, steps, Network(tuple(layers)), classes, link).folded()
+    return Described(inputs, names, steps, DenseNetwork(tuple(layers)), classes, link).folded()
 
 
 def _doubles(numbers: Any) -> NDArray[np.float64]:

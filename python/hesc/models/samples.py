@@ -108,7 +108,7 @@ def prepared(
         row, column = np.argwhere(beyond)[0]
         name = f" ({names[column]!r})" if names and not steps else ""
         raise OutOfRangeError(
-            f"feature {column}{name} of sample {row} is beyond its declared range; "
+            f"feature {column}{name} of sample {row} is beyond the plan's range for it; "
             f"{beyond.sum()} of {beyond.size} values are. clip=True, or --clip, brings them to the "
             f"ends; the model's owner can plan wider ranges="
         )

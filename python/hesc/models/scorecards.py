@@ -18,7 +18,7 @@ from hesc.models.trees import TreeEnsemble
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.models.additive import Binning, Table
+    from hesc.models.additive import Binning, FeatureTable
     from hesc.models.fidelity import Fidelity
 
     Array = NDArray[np.float64]
@@ -90,7 +90,7 @@ def _trees_of(final: Any) -> TreeEnsemble:
     return TreeEnsemble.from_sklearn(final) if given is None else given.model
 
 
-def _exact(final: Any, x: Array, clear: Array, binning: Binning) -> Table:
+def _exact(final: Any, x: Array, clear: Array, binning: Binning) -> FeatureTable:
     name = type(final).__name__ if not hasattr(final, "described") else "model"
     hint = (
         f"plan(X, Scores(refit='additive')) fits a sum of functions of single features to this "

@@ -8,7 +8,7 @@ import numpy as np
 
 from hesc.models.described import Described
 from hesc.models.given import GivenClassifier
-from hesc.models.layers import Layer, Network
+from hesc.models.layers import DenseNetwork, Layer
 from hesc.models.transforms import Clip, Monomials, Projection
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def described(network: SquareNetwork) -> Described:
     )
     public = network.preprocessing
     classes = np.array(network.classes)
-    return Described(public.inputs, [], scaling(public), Network(layers), classes, "none")
+    return Described(public.inputs, [], scaling(public), DenseNetwork(layers), classes, "none")
 
 
 def scaling(public: Preprocessing) -> list[Transform]:

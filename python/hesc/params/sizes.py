@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Kind(Protocol):
-    """A type of integers: `hesc.integers.Kind`."""
+    """A type of integers: `hesc.integers.IntegerKind`."""
 
     @property
     def width(self) -> int: ...

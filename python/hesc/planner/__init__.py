@@ -1,6 +1,6 @@
 """Which way to compute a task: all of them beside each other, the cheapest that is admissible.
 
-decision = decide(Task(Scores(weights, intercepts, low=0, high=16), max_error=0.1))
+decision = decide(Task(ScoreProblem(weights, intercepts, low=0, high=16), max_error=0.1))
 print(decision.explain())          # every way: time, bytes, error, who sees what, why not
 decision.measure(samples)          # and what happened
 
@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from hesc.planner.decision import Decision
     from hesc.planner.estimates import Estimate, Infeasible, Measured
     from hesc.planner.roles import DISCLOSURES, SETTINGS, Sees
-    from hesc.planner.tasks import OBJECTIVES, Classes, Distances, Products, Scores, Task
+    from hesc.planner.tasks import (
+        OBJECTIVES,
+        ClassProblem,
+        DistanceProblem,
+        ProductProblem,
+        ScoreProblem,
+        Task,
+    )
     from hesc.planner.timing import measure
 
 _MODULES: Final = {
@@ -28,7 +35,14 @@ _MODULES: Final = {
     "decision": ("Decision",),
     "estimates": ("Estimate", "Infeasible", "Measured"),
     "roles": ("DISCLOSURES", "SETTINGS", "Sees"),
-    "tasks": ("OBJECTIVES", "Classes", "Distances", "Products", "Scores", "Task"),
+    "tasks": (
+        "OBJECTIVES",
+        "ClassProblem",
+        "DistanceProblem",
+        "ProductProblem",
+        "ScoreProblem",
+        "Task",
+    ),
     "timing": ("measure",),
 }
 
@@ -37,14 +51,14 @@ __all__ = [
     "OBJECTIVES",
     "SETTINGS",
     "Calibration",
-    "Classes",
+    "ClassProblem",
     "Decision",
-    "Distances",
+    "DistanceProblem",
     "Estimate",
     "Infeasible",
     "Measured",
-    "Products",
-    "Scores",
+    "ProductProblem",
+    "ScoreProblem",
     "Sees",
     "Task",
     "TaskDecision",

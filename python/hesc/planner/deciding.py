@@ -10,7 +10,7 @@ from hesc._native import ParameterError
 from hesc._support.inputs import of_kind, real_array, whole
 from hesc.planner.decision import Decision, chance, compared
 from hesc.planner.roles import objection
-from hesc.planner.tasks import Task
+from hesc.planner.tasks import Task, rounded_up
 from hesc.planner.timing import MOST_RUNS, measure
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def decide(
         kernels were never timed come last where time counts.
 
     """
-    of_kind(task, "task", Task, "make one: Task(Scores(weights, low=0, high=16))")
+    of_kind(task, "task", Task, "make one: Task(ScoreProblem(weights, low=0, high=16))")
     if candidates is None:
         # They build on protocols, which build on this package.
         candidates = import_module("hesc.protocols.candidates").CANDIDATES
@@ -89,9 +89,10 @@ def decide(
 
 
 def _apart(error: float, most: float) -> str:
-    """Both to as many digits as tell them apart."""
-    digits = next((n for n in range(2, 17) if f"{error:.{n}g}" != f"{most:.{n}g}"), 17)
-    return f"{error:.{digits}g}, above {most:.{digits}g}"
+    """Both to as many digits as tell them apart, rounded up as tables have them."""
+    pairs = ((rounded_up(error, n), rounded_up(most, n)) for n in range(2, 12))
+    shown = next((pair for pair in pairs if pair[0] != pair[1]), (f"{error:.17g}", f"{most:.17g}"))
+    return f"{shown[0]}, above {shown[1]}"
 
 
 def _against(estimate: Estimate, task: Task) -> str:

@@ -42,7 +42,7 @@ class Decision(Generic[RequestT]):
 
         """
         if not self.estimates:
-            reasons = "; ".join(f"{way}: {reason}" for way, reason in self.infeasible)
+            reasons = "; ".join(f"{way}: {reason}" for way, reason in self.reasons().items())
             raise ParameterError(f"no candidate does this task with these limits: {reasons}")
         return self.estimates[0]
 
@@ -115,7 +115,7 @@ class Decision(Generic[RequestT]):
 
     def reasons(self) -> dict[str, str]:
         """Why candidates are infeasible, by name."""
-        return dict(self.infeasible)
+        return {refused.way: refused.reason for refused in self.infeasible}
 
     def _listed(self) -> list[tuple[str, Estimate]]:
         """Rows of the table, with what marks them."""
@@ -139,6 +139,8 @@ def compared(
 ) -> Decision[RequestT]:
     """All candidates for a request: those that do it, the cheapest first, and reasons.
 
+    Of equally cheap ones the first stays the first.
+
     Args:
         request: what is to be computed, and what is to be least.
         candidates: which are compared.
@@ -153,14 +155,14 @@ def compared(
     infeasible: list[Infeasible] = []
     for candidate in candidates:
         found = _considered(candidate, request)
-        reason = against(found, request) if isinstance(found, Estimate) else found.reason
-        if isinstance(found, Estimate) and not reason:
-            estimates.append(found)
-        else:
+        if isinstance(found, Infeasible):
+            infeasible.append(found)
+        elif reason := against(found, request):
             infeasible.append(Infeasible(found.way, reason))
-    decision = Decision(request, known, estimates, infeasible)
-    estimates.sort(key=lambda estimate: (decision.cost(estimate), estimate.way))
-    return decision
+        else:
+            estimates.append(found)
+    estimates.sort(key=lambda estimate: cost(request, known, estimate))
+    return Decision(request, known, estimates, infeasible)
 
 
 def cost(request: Request, calibration: Calibration, estimate: Estimate) -> float:
@@ -185,7 +187,7 @@ def _considered(candidate: Candidate[RequestT], request: RequestT) -> Estimate |
     try:
         return candidate.consider(request)
     except HescError as error:
-        return Infeasible(candidate.name, str(error))
+        return Infeasible(candidate.name, str(error), error)
 
 
 def chance(probability: float) -> str:

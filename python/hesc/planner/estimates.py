@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hesc._native import HescError
     from hesc.planner.roles import Sees
     from hesc.planner.work import Work
 
@@ -23,7 +24,7 @@ ROUNDING: Final = 1e-12
 """What sums of doubles err, beside the largest result, at most."""
 
 
-class Parties(Protocol):
+class Sides(Protocol):
     """All sides of a way in one process; what travels between them are bytes."""
 
     def encrypt(self, x: Any) -> list[bytes]:
@@ -44,6 +45,8 @@ class Infeasible(NamedTuple):
 
     way: str
     reason: str
+    error: HescError | None = None
+    """What the candidate raised, if it raised its reason."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +71,7 @@ class Estimate:
     """The probability that any result is wrong beyond that, at most."""
     sees: Sees
     """Who learns what."""
-    prepare: Callable[[], Parties] = field(repr=False)
+    prepare: Callable[[], Sides] = field(repr=False)
     """Makes keys and model: set-up, which no objective counts."""
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc.codes import SignProjection
-from hesc.planner.tasks import Classes, Distances, Products, Scores, Task
+from hesc.planner.tasks import ClassProblem, DistanceProblem, ProductProblem, ScoreProblem, Task
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,14 +26,14 @@ def classes(features: int, samples: int, error: float) -> Probe:
     """Classes of a linear model with one output, of features in [-1, 1]."""
     # A generator of their own: what a circuit takes depends on weights.
     rng = np.random.default_rng(features)
-    problem = Classes(rng.normal(size=(1, features)), low=-1.0, high=1.0)
+    problem = ClassProblem(rng.normal(size=(1, features)), low=-1.0, high=1.0)
     x = rng.uniform(-1, 1, (samples, features))
     return Task(problem, disclose="class", max_error=error, samples=samples), x
 
 
 def products(rng: np.random.Generator, factors: int, samples: int, error: float) -> Probe:
     """Products of factors in [-1, 1]."""
-    task = Task(Products(factors), "many_parties", max_error=error, samples=samples)
+    task = Task(ProductProblem(factors), "many_parties", max_error=error, samples=samples)
     return task, rng.uniform(-1, 1, (factors, samples))
 
 
@@ -45,7 +45,7 @@ def distances(
     codes = coder.encode(rng.normal(size=(records, 32)))
     x = coder.encode(rng.normal(size=(samples, 32)))
     own = setting == "outsourced"
-    return Task(Distances(codes), setting, "distances", samples=samples, own_model=own), x
+    return Task(DistanceProblem(codes), setting, "distances", samples=samples, own_model=own), x
 
 
 def scores(
@@ -60,6 +60,6 @@ def scores(
     """Scores of a linear model: features in [-1, 1], outputs and samples of a shape."""
     features, outputs, samples = shape
     weights = rng.normal(size=(outputs, features)) / np.sqrt(features)
-    problem = Scores(weights, low=-1.0, high=1.0)
+    problem = ScoreProblem(weights, low=-1.0, high=1.0)
     x = rng.uniform(-1, 1, (samples, features))
     return Task(problem, setting, disclose, error, samples, own_model=own), x

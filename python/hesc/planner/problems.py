@@ -20,7 +20,7 @@ _LEAST: Final = 1e-100
 """What results reach at least, unless they are zero: their squares are computed with too."""
 
 
-class _Numbers:
+class _NumberProblem:
     """Problems whose results are numbers."""
 
     shares: ClassVar[bool] = False
@@ -35,7 +35,7 @@ class _Numbers:
         return float(np.sqrt(np.square(found - self.exact(x)).mean()))
 
 
-class Scores(_Numbers):
+class ScoreProblem(_NumberProblem):
     """`weights @ x + intercepts` of samples `x` within declared ranges.
 
     Args:
@@ -110,7 +110,7 @@ class Scores(_Numbers):
         return rows
 
 
-class Classes:
+class ClassProblem:
     """Which of the scores `weights @ x + intercepts` is the largest; of one score, its sign.
 
     Results are places of classes: the first of the largest, or 0 and 1 where one score is not above
@@ -127,7 +127,7 @@ class Classes:
             the ranges, which says little where samples lie elsewhere.
 
     Raises:
-        ShapeError, OutOfRangeError: as `Scores`; rows that do not fit.
+        ShapeError, OutOfRangeError: as `ScoreProblem`; rows that do not fit.
 
     """
 
@@ -144,7 +144,7 @@ class Classes:
         high: ArrayLike,
         rows: ArrayLike | None = None,
     ) -> None:
-        self.scores = Scores(weights, intercepts, low=low, high=high)
+        self.scores = ScoreProblem(weights, intercepts, low=low, high=high)
         self.features, self.nbytes = self.scores.features, self.scores.nbytes
         if rows is None:
             box = self.scores.low, self.scores.high
@@ -181,7 +181,7 @@ class Classes:
         return float((found != self.exact(x)).mean())
 
 
-class Products(_Numbers):
+class ProductProblem(_NumberProblem):
     """Products of numbers in [-1, 1], each factor from another owner: data is (factors, samples).
 
     Args:
@@ -208,7 +208,7 @@ class Products(_Numbers):
         return rows
 
 
-class Distances(_Numbers):
+class DistanceProblem(_NumberProblem):
     """Hamming distances of probes to records, both binary codes packed as `hesc.codes` has them.
 
     Args:
@@ -242,7 +242,7 @@ class Distances(_Numbers):
         return codes
 
 
-class Predictions:
+class PredictionProblem:
     """What a fitted model says of samples, whatever it computes: of its own protocols.
 
     Data is samples before all transforms.
@@ -280,7 +280,7 @@ class Predictions:
         return float(np.sqrt(np.square(found - exact).mean()))
 
 
-Problem = Scores | Classes | Products | Distances | Predictions
+Problem = ScoreProblem | ClassProblem | ProductProblem | DistanceProblem | PredictionProblem
 
 
 def _finite(values: ArrayLike, name: str) -> NDArray[np.float64]:

@@ -4,16 +4,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
 from typing import Final
 
 import numpy as np
 
 from hesc._native import ParameterError
 from hesc._support.inputs import one_name, whole
-from hesc.planner.problems import Classes, Distances, Predictions, Problem, Products, Scores
+from hesc.planner.problems import (
+    ClassProblem,
+    DistanceProblem,
+    PredictionProblem,
+    Problem,
+    ProductProblem,
+    ScoreProblem,
+)
 from hesc.planner.roles import DISCLOSURES, SETTINGS
 
-__all__ = ["OBJECTIVES", "Classes", "Distances", "Problem", "Products", "Scores", "Task"]
+__all__ = [
+    "OBJECTIVES",
+    "ClassProblem",
+    "DistanceProblem",
+    "Problem",
+    "ProductProblem",
+    "ScoreProblem",
+    "Task",
+]
 
 OBJECTIVES: Final = {
     "latency": "seconds of all samples, computing and transfer",
@@ -32,7 +48,7 @@ class Task:
 
     Example::
 
-        Task(Scores(weights, intercepts, low=0, high=16), max_error=0.1, samples=100)
+        Task(ScoreProblem(weights, intercepts, low=0, high=16), max_error=0.1, samples=100)
 
     Raises:
         ParameterError: wishes that cannot be; the message names them.
@@ -46,8 +62,8 @@ class Task:
     disclose: str = "scores"
     """The most that the key owner may learn of results: one of `hesc.planner.DISCLOSURES`."""
     max_error: float = 0.01
-    """The root mean square error that is allowed, in units of the results; of `Classes` the share
-    of samples whose class may differ. Distances have none."""
+    """The root mean square error that is allowed, in units of the results; of a `ClassProblem` the
+    share of samples whose class may differ. Distances have none."""
     samples: int = 1
     """How many are computed at once."""
     objective: str = "latency"
@@ -68,8 +84,8 @@ class Task:
     def __post_init__(self) -> None:
         if not isinstance(self.problem, Problem):
             raise ParameterError(
-                f"a task's problem is Scores, Classes, Products or Distances of hesc.planner, not "
-                f"{type(self.problem).__name__}"
+                "a task's problem is one of hesc.planner, such as ScoreProblem or ClassProblem, "
+                f"not {type(self.problem).__name__}"
             )
         one_name(self.setting, "setting", tuple(SETTINGS))
         one_name(self.disclose, "disclose", DISCLOSURES)
@@ -91,8 +107,8 @@ class Task:
                 raise ParameterError(f"{name} is True or False; got {getattr(self, name)!r}")
         several = self.setting == "many_parties"
         # Of a fitted model the features may have several owners, too.
-        free = isinstance(self.problem, Predictions)
-        if not free and isinstance(self.problem, Products) != several:
+        free = isinstance(self.problem, PredictionProblem)
+        if not free and isinstance(self.problem, ProductProblem) != several:
             raise ParameterError(
                 "products are for setting='many_parties', and it is for products: scores, classes "
                 "and distances have one owner of samples"
@@ -116,15 +132,17 @@ class Task:
         """An error for a table, rounded against the way: of classes the share that stays."""
         if self.problem.shares:
             return f"{math.floor(1e4 * (1 - error)) / 100:.2f} %"
-        return _rounded_up(error)
+        return rounded_up(error)
 
 
-def _rounded_up(error: float) -> str:
-    """Two digits that are no less."""
-    if not 0 < error < math.inf:
-        return f"{error:.2g}"
-    unit = 10.0 ** (math.floor(math.log10(error)) - 1)
-    return f"{math.ceil(error / unit * (1 - 1e-12)) * unit:.2g}"
+def rounded_up(error: float, digits: int = 2) -> str:
+    """An error or a limit of errors to so many digits, which are no less.
+
+    Tables show both by this rule: what is within a limit never looks as if it were beyond it.
+    """
+    # Twelve digits: what is computed in doubles is no more exact.
+    up = Context(prec=digits, rounding=ROUND_CEILING).create_decimal(f"{error:.12g}")
+    return f"{float(up):.{digits}g}"
 
 
 def _is_number(value: object) -> bool:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hesc.planner.estimates import Estimate, Parties
+    from hesc.planner.estimates import Estimate, Sides
     from hesc.planner.tasks import Task
 
 MOST_RUNS: Final = 50
@@ -65,7 +65,7 @@ def timed(
 
 def _timed(
     estimate: Estimate, x: NDArray[Any], repetitions: int, enough: float
-) -> tuple[Parties, _Run, dict[str, float], float]:
+) -> tuple[Sides, _Run, dict[str, float], float]:
     """All sides, their first run, seconds of stages, and of the reference kernel."""
     repetitions = whole(repetitions, "repetitions", 1, MOST_RUNS)
     parties = estimate.prepare()
@@ -104,7 +104,7 @@ class _Run(NamedTuple):
     values: NDArray[np.float64]
 
 
-def _once(parties: Parties, x: NDArray[Any]) -> _Run:
+def _once(parties: Sides, x: NDArray[Any]) -> _Run:
     begin = time.perf_counter()
     up = parties.encrypt(x)
     encrypted = time.perf_counter()

@@ -22,7 +22,7 @@ CACHE: Final = 1 << 23
 """Bytes that processors keep close, about."""
 
 
-class Count(NamedTuple):
+class StageCount(NamedTuple):
     """Units of one stage."""
 
     calls: float
@@ -45,7 +45,7 @@ def parts_of(samples: int, most: int) -> list[int]:
     return [most] * whole + [rest] * (rest > 0)
 
 
-def counted(prefix: str, **stages: Count) -> Work:
+def counted(prefix: str, **stages: StageCount) -> Work:
     """The work of stages, under names that begin with way and set."""
     return {
         f"{prefix}.{stage}.{kernel}": value

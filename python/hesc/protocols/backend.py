@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.planner.problems import Problem
-    from hesc.protocols.measuring import Measured
+    from hesc.protocols.measuring import MeasuredRun
     from hesc.protocols.runs import Progress, Run
 
     Array = NDArray[np.float64]
@@ -214,7 +214,7 @@ class Backend(ABC):
 
     def measured(
         self, client: Any, server: Any, rows: Array, scores: Array, predictions: NDArray[Any]
-    ) -> Measured | None:
+    ) -> MeasuredRun | None:
         """A run for the report: see `hesc.protocols.measuring.measure`."""
         return measure(client, server, rows, scores, predictions)
 

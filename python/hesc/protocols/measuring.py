@@ -21,7 +21,7 @@ SAMPLE: Final = 256
 """Rows that the report's run encrypts, at most, unless told otherwise."""
 
 
-class Measured(NamedTuple):
+class MeasuredRun(NamedTuple):
     """What came out. Nothing in it says what a sample, a score or a weight was."""
 
     samples: int
@@ -45,7 +45,7 @@ def measure(
     rows: NDArray[np.float64],
     scores: NDArray[np.float64],
     predictions: NDArray[Any],
-) -> Measured | None:
+) -> MeasuredRun | None:
     """Encrypts, evaluates and decrypts rows within their ranges; None where there are none.
 
     Args:
@@ -88,7 +88,7 @@ def measure(
         # Sorted, so that no error belongs to a row.
         errors = np.sort(apart.reshape(-1)) / plan.error
     beyond = int((~inside).sum())
-    return Measured(len(rows), beyond, same, errors, Sizes(up, down), seconds)
+    return MeasuredRun(len(rows), beyond, same, errors, Sizes(up, down), seconds)
 
 
 def _is_inside(plan: Any, row: NDArray[np.float64]) -> bool:

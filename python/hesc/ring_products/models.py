@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING, Final, Never
 
 from hesc import _native
-from hesc._native import RingProductPlan
+from hesc._native import RingProductPlan, WireError
 from hesc._support.inputs import of_kind, wire_bytes
 from hesc._support.one_process import OneProcess
 from hesc._support.opaque import Opaque
@@ -15,6 +15,25 @@ if TYPE_CHECKING:
     from typing import Self
 
     from numpy.typing import ArrayLike
+
+
+_SAMPLES: Final = slice(46, 50)
+"""Where a query has its number of samples: behind the names of its plan and key."""
+
+
+def check_samples(query: bytes, samples: int) -> None:
+    """Refuses a query whose head tells another number of samples; all else `evaluate` checks.
+
+    Raises:
+        WireError: another number.
+
+    """
+    found = int.from_bytes(query[_SAMPLES], "little")
+    if found != samples:
+        raise WireError(
+            f"the query's ring product is of {found} samples, its message of {samples}; check "
+            f"what was sent"
+        )
 
 
 class Model(_native.RingProductModel):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-class Scores(NamedTuple):
+class DecryptedScores(NamedTuple):
     """What a ring product gives, for the key owner's eyes."""
 
     values: NDArray[np.float64]
@@ -68,7 +68,7 @@ def encrypt_model(
     return _native.encrypt_model(_plan(plan), secret.native, weights, intercepts)
 
 
-def decrypt_scores(secret: SecretKey, plan: RingProductPlan, answer: bytes) -> Scores:
+def decrypt_scores(secret: SecretKey, plan: RingProductPlan, answer: bytes) -> DecryptedScores:
     """The scores of an answer. Their errors depend on the secret key: show them to nobody.
 
     Raises:
@@ -79,7 +79,7 @@ def decrypt_scores(secret: SecretKey, plan: RingProductPlan, answer: bytes) -> S
     """
     for_vectors(secret)
     of_kind(answer, "an answer", bytes, "Model.evaluate makes the bytes of one")
-    return Scores(_native.decrypt_scores(_plan(plan), secret.native, answer), plan.error)
+    return DecryptedScores(_native.decrypt_scores(_plan(plan), secret.native, answer), plan.error)
 
 
 def _plan(plan: RingProductPlan) -> RingProductPlan:

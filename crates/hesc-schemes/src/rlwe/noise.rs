@@ -28,7 +28,7 @@
 //! and no coefficient exceeds the product of the Euclidean norms (Cauchy and Schwarz). A value is a
 //! complex Gaussian number, whose `k`-th power has `k!` times the variance of a product of `k`
 //! independent ones; the *degree* says how many such factors noise may have: powers of the secret in
-//! BFV (each product adds one), of the noise itself in BGV (they add up). `tests/laws/leveled/noise.rs`
+//! BFV (each product adds one), of the noise itself in BGV (they add up). `tests/laws/vectors/noise.rs`
 //! holds the estimates against measured noise of factors that depend as much as they can.
 //!
 //! Sets for streams only add, so that all coefficients stay alike and the deviation says everything: a ciphertext

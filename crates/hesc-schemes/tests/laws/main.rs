@@ -1,4 +1,4 @@
 //! What every scheme must obey, whatever its author had in mind. `docs/laws.md` says which law guards what.
 
-mod leveled;
 mod streams;
+mod vectors;

@@ -19,6 +19,6 @@ Nothing in this package can decrypt.
 from __future__ import annotations
 
 from hesc.integers.transciphering.deciphering import PRESETS, Decipherer, plan
-from hesc.integers.transciphering.messages import Message, Shape
+from hesc.integers.transciphering.stream_cipher_messages import Shape, StreamCipherMessage
 
-__all__ = ["PRESETS", "Decipherer", "Message", "Shape", "plan"]
+__all__ = ["PRESETS", "Decipherer", "Shape", "StreamCipherMessage", "plan"]

@@ -11,8 +11,8 @@ from hesc._native import CircuitError, NoiseBudgetError, ParameterError, ShapeEr
 from hesc._support.inputs import of_kind, whole
 from hesc._support.progress import Bar
 from hesc.integers.arrays import EncryptedIntegers
-from hesc.integers.kinds import Kind, kind_of
-from hesc.integers.transciphering.messages import Message, Shape
+from hesc.integers.kinds import IntegerKind, kind_of
+from hesc.integers.transciphering.stream_cipher_messages import Shape, StreamCipherMessage
 from hesc.params.parameter_set import Params
 from hesc.params.vectors import VectorParams
 from hesc.vectors.evaluation import relin_of
@@ -26,19 +26,24 @@ if TYPE_CHECKING:
 PRESETS: Final = ("bgv_21845_circuits", "bgv_21845_deep", "bgv_65535")
 """Parameters that are tried, from the fastest."""
 
-_KEY: Final = Kind(128)
+_KEY: Final = IntegerKind(128)
 
 
 class Decipherer(_native.SlotPlan):
     """What turns messages into encrypted integers; `plan` makes one."""
 
-    kind: Kind
+    kind: IntegerKind
     params: VectorParams
     shape: Shape
     """How messages are cut into streams: `CipherKey.encrypt` takes it."""
 
     def __new__(
-        cls, circuit: _native.Circuit, kind: Kind, params: VectorParams, blocks: int, spare: int
+        cls,
+        circuit: _native.Circuit,
+        kind: IntegerKind,
+        params: VectorParams,
+        blocks: int,
+        spare: int,
     ) -> Self:
         """The circuit that deciphers so many numbers of a stream, for the slots of a set."""
         public = _KEY.width + blocks * kind.width
@@ -62,7 +67,7 @@ class Decipherer(_native.SlotPlan):
     def decipher(
         self,
         key: EncryptedIntegers,
-        message: Message,
+        message: StreamCipherMessage,
         *,
         progress: bool | Callable[[int, int], object] = True,
     ) -> EncryptedIntegers:
@@ -83,7 +88,7 @@ class Decipherer(_native.SlotPlan):
 
         """
         of_kind(key, "key", EncryptedIntegers, "hesc.integers.read(plan.params, bytes) makes it")
-        of_kind(message, "message", Message, "Message.from_bytes reads one")
+        of_kind(message, "message", StreamCipherMessage, "StreamCipherMessage.from_bytes reads one")
         if key.kind != _KEY or len(key) != self.params.slot_count:
             raise ParameterError(
                 f"a cipher's key is {self.params.slot_count} numbers of {_KEY}, all the same; got "
@@ -113,7 +118,7 @@ class Decipherer(_native.SlotPlan):
 
 
 def plan(
-    dtype: DTypeLike | Kind,
+    dtype: DTypeLike | IntegerKind,
     *,
     bits: int = 125,
     spare: int = 0,

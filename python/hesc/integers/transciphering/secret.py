@@ -9,7 +9,7 @@ import numpy as np
 from hesc import _native
 from hesc._support.inputs import of_kind, whole, wire_bytes
 from hesc.integers.bits import bits_of, numbers_in, numbers_of
-from hesc.integers.transciphering.messages import Message, Shape
+from hesc.integers.transciphering.stream_cipher_messages import Shape, StreamCipherMessage
 from hesc.secret.keys import SecretKey, for_vectors
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-    from hesc.integers.kinds import Kind
+    from hesc.integers.kinds import IntegerKind
 
 
 class CipherKey(_native.CipherKey):
@@ -48,8 +48,8 @@ class CipherKey(_native.CipherKey):
         return self.encrypted_under(secret.native)
 
     def encrypt(
-        self, numbers: ArrayLike, dtype: DTypeLike | Kind | None = None, *, shape: Shape
-    ) -> Message:
+        self, numbers: ArrayLike, dtype: DTypeLike | IntegerKind | None = None, *, shape: Shape
+    ) -> StreamCipherMessage:
         """Numbers under the cipher, as many bits as they have, with a nonce of their own.
 
         Args:
@@ -78,11 +78,11 @@ class CipherKey(_native.CipherKey):
         rows = b"".join(block.tobytes() for block in packed)
         flags = kind.width, kind.signed, kind.boolean
         native = self.encrypt_rows(rows, array.size, *flags, (slots, blocks))
-        return Message(native)
+        return StreamCipherMessage(native)
 
-    def decrypt(self, message: Message) -> NDArray[Any]:
+    def decrypt(self, message: StreamCipherMessage) -> NDArray[Any]:
         """The numbers of a message that this key made; others give numbers without meaning."""
-        of_kind(message, "message", Message, "Message.from_bytes reads one")
+        of_kind(message, "message", StreamCipherMessage, "StreamCipherMessage.from_bytes reads one")
         rows = np.frombuffer(self.decrypt_rows(message), dtype=np.uint8)
         kind, slots = message.kind, message.shape.slots
         numbers, at = [], 0

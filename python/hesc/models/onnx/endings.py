@@ -9,7 +9,7 @@ import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, WireError
 from hesc._support.documents import is_name
-from hesc.models.layers import Network
+from hesc.models.layers import DenseNetwork
 from hesc.models.onnx.ensembles import ensemble
 from hesc.models.onnx.values import CLASSES, Chain, Scored, layered
 
@@ -35,7 +35,7 @@ def linear_classifier(chain: Chain, options: Options) -> Scored:
         rows, added = rows[1:], added[1:]
     if len(rows) == 1:
         link = _of_one(link)
-    return Scored(chain.steps, Network(layered(chain, rows, added).layers), link, labels)
+    return Scored(chain.steps, DenseNetwork(layered(chain, rows, added).layers), link, labels)
 
 
 def linear_regressor(chain: Chain, options: Options) -> Chain:

@@ -13,7 +13,7 @@ import numpy as np
 
 from hesc._native import ParameterError, WireError
 from hesc.models.described import Described
-from hesc.models.layers import Network
+from hesc.models.layers import DenseNetwork
 from hesc.models.onnx import endings
 from hesc.models.onnx.values import (
     BEFORE,
@@ -21,9 +21,9 @@ from hesc.models.onnx.values import (
     SINGLE,
     Budget,
     Chain,
-    Columns,
     Complement,
-    Concluded,
+    Conclusion,
+    InputColumns,
     Scored,
     Value,
     difference,
@@ -74,7 +74,7 @@ class _Reader:
         self._values: dict[str, Value | Any] = dict(graph.constants)
         first = 0
         for given in graph.inputs:
-            self._values[given.name] = Columns(first, first + given.width, given.single)
+            self._values[given.name] = InputColumns(first, first + given.width, given.single)
             first += given.width
         self._inputs = first
         self._operators: dict[str, Callable[[Node], None]] = {
@@ -114,7 +114,7 @@ class _Reader:
     def conclusion(self) -> Described:
         """What the outputs of the graph say."""
         found = [self._values.get(name) for name in self._graph.outputs]
-        concluded = [value for value in found if isinstance(value, Concluded)]
+        concluded = [value for value in found if isinstance(value, Conclusion)]
         if concluded:
             labels = next((c.scored.labels for c in concluded if c.scored.labels), None)
             scored = concluded[0].scored
@@ -138,7 +138,7 @@ class _Reader:
                 "this ONNX graph ends in an activation, which no side computes on encrypted "
                 "scores; leave it off, or add ArgMax and labels for a classifier"
             )
-        return self._made(chain.steps, Network(chain.layers), None, "none")
+        return self._made(chain.steps, DenseNetwork(chain.layers), None, "none")
 
     def _classifier(self, scored: Scored, labels: tuple[Any, ...] | None) -> Described:
         count = 2 if scored.model.outputs == 1 else scored.model.outputs
@@ -155,7 +155,7 @@ class _Reader:
     def _made(
         self,
         steps: tuple[Transform, ...],
-        model: Network | TreeEnsemble,
+        model: DenseNetwork | TreeEnsemble,
         classes: NDArray[Any] | None,
         link: str,
     ) -> Described:
@@ -184,13 +184,13 @@ class _Reader:
         match self._values.get(tensor):
             case np.ndarray():
                 return "numbers of the file"
-            case Columns():
+            case InputColumns():
                 return "features"
             case Chain(layers=()):
                 return "transformed features"
             case Chain():
                 return "what layers give"
-            case Concluded(scored=scored):
+            case Conclusion(scored=scored):
                 trees = isinstance(scored.model, TreeEnsemble)
                 return "what trees give" if trees else "what a classifier gives"
             case _:
@@ -204,7 +204,7 @@ class _Reader:
 
     def _chain(self, node: Node, place: int = 0) -> Chain:
         value = self._operand(node, place)
-        if isinstance(value, Columns) and (value.first, value.last) == (0, self._inputs):
+        if isinstance(value, InputColumns) and (value.first, value.last) == (0, self._inputs):
             return Chain(self._inputs, value.single)
         if isinstance(value, Chain):
             return value
@@ -243,7 +243,7 @@ class _Reader:
         value = self._operand(node, 0)
         if isinstance(value, np.ndarray) or not self._is_kept(node, value):
             raise ParameterError(self._refusal(node))
-        if isinstance(value, Columns | Chain) and node.operator == "Cast":
+        if isinstance(value, InputColumns | Chain) and node.operator == "Cast":
             # What was rounded once stays rounded.
             single = value.single or node.attributes.get("to") == SINGLE
             value = replace(value, single=single)
@@ -255,7 +255,7 @@ class _Reader:
             return node.attributes.get("to") in kinds_of(value)
         if node.operator == "Reshape":
             return self._numbers(node, 1).tolist() in shapes_of(value)
-        if isinstance(value, Columns | Chain):
+        if isinstance(value, InputColumns | Chain):
             return node.operator == "Identity"
         return node.operator != "Flatten" or node.attributes.get("axis", 1) == 1
 
@@ -264,7 +264,7 @@ class _Reader:
             raise ParameterError(self._refusal(node))
         match [self._operand(node, place) for place in range(len(node.inputs))]:
             case [Complement(of=chain), Chain() as other] if chain is other:
-                self._give(node, Concluded("probabilities", scored_of(chain)))
+                self._give(node, Conclusion("probabilities", scored_of(chain)))
             case parts:
                 self._give(node, joined(parts))
 
@@ -274,7 +274,7 @@ class _Reader:
         if not isinstance(widths, np.ndarray) or len(widths) != len(parts):
             raise WireError("a FeatureVectorizer names the width of each input")
         columns = joined(parts)
-        if [p.last - p.first for p in parts if isinstance(p, Columns)] != widths.tolist():
+        if [p.last - p.first for p in parts if isinstance(p, InputColumns)] != widths.tolist():
             raise WireError("a FeatureVectorizer names other widths than its inputs have")
         # It gives float32 whatever it takes.
         self._give(node, replace(columns, single=True))
@@ -297,7 +297,7 @@ class _Reader:
 
     def _normalizer(self, node: Node) -> None:
         value = self._operand(node, 0)
-        probable = isinstance(value, Concluded) and value.what == "probabilities"
+        probable = isinstance(value, Conclusion) and value.what == "probabilities"
         if not probable or node.attributes.get("norm") != "L1":
             raise ParameterError(self._refusal(node))
         self._give(node, value)
@@ -366,14 +366,14 @@ class _Reader:
         chain = self._chain(node)
         if node.attributes.get("axis", -1) not in {1, -1} or chain.width < 2 or not chain.layers:
             raise ParameterError(self._refusal(node))
-        self._give(node, Concluded("probabilities", softmaxed(chain)))
+        self._give(node, Conclusion("probabilities", softmaxed(chain)))
 
     def _argmax(self, node: Node) -> None:
         value = self._operand(node, 0)
         if isinstance(value, Chain) and value.layers and value.width > 1:
-            value = Concluded("probabilities", scored_of(value))
+            value = Conclusion("probabilities", scored_of(value))
         first = node.attributes.get("select_last_index", 0) == 0
-        known = isinstance(value, Concluded) and value.what == "probabilities" and first
+        known = isinstance(value, Conclusion) and value.what == "probabilities" and first
         if not known or node.attributes.get("axis", 0) not in {1, -1}:
             raise ParameterError(self._refusal(node))
         self._give(node, replace(value, what="place"))
@@ -382,15 +382,19 @@ class _Reader:
         array, place = (self._operand(node, place) for place in (0, 1))
         # Gather takes along the first axis unless it says otherwise, the other along the last one.
         axis = node.attributes.get("axis", 0) if node.operator == "Gather" else -1
-        if isinstance(array, np.ndarray) and isinstance(place, Concluded) and place.what == "place":
+        if (
+            isinstance(array, np.ndarray)
+            and isinstance(place, Conclusion)
+            and place.what == "place"
+        ):
             flat = array.ndim == 1 or (node.operator != "Gather" and array.shape[:-1] == (1,))
             if not flat or axis not in {0, -1}:
                 raise ParameterError(self._refusal(node))
             scored = replace(place.scored, labels=endings.labels_of(array.reshape(-1).tolist()))
-            self._give(node, Concluded("label", scored))
+            self._give(node, Conclusion("label", scored))
             return
         # skl2onnx: of two scores of which one is the other's negative, the second.
-        both = isinstance(array, Concluded) and array.scored.model.outputs == 1
+        both = isinstance(array, Conclusion) and array.scored.model.outputs == 1
         second = isinstance(place, np.ndarray) and place.reshape(-1).tolist() == [1]
         if not both or not second or axis not in {1, -1}:
             raise ParameterError(self._refusal(node))
@@ -399,23 +403,23 @@ class _Reader:
     def _zipmap(self, node: Node) -> None:
         value = self._operand(node, 0)
         if isinstance(value, Chain) and ends_in_logistic(value, several=True):
-            value = Concluded("probabilities", scored_of(value))
-        if not isinstance(value, Concluded) or value.what != "probabilities":
+            value = Conclusion("probabilities", scored_of(value))
+        if not isinstance(value, Conclusion) or value.what != "probabilities":
             raise ParameterError(self._refusal(node))
         labels = endings.named_labels(node.attributes, "int64s")
         self._give(node, replace(value, scored=replace(value.scored, labels=labels)))
 
     def _linear_classifier(self, node: Node) -> None:
         scored = endings.linear_classifier(self._chain(node), node.attributes)
-        self._give(node, Concluded("label", scored), Concluded("probabilities", scored))
+        self._give(node, Conclusion("label", scored), Conclusion("probabilities", scored))
 
     def _linear_regressor(self, node: Node) -> None:
         self._give(node, endings.linear_regressor(self._chain(node), node.attributes))
 
     def _tree_classifier(self, node: Node) -> None:
         scored = endings.tree_classifier(self._chain(node), node.attributes)
-        self._give(node, Concluded("label", scored), Concluded("probabilities", scored))
+        self._give(node, Conclusion("label", scored), Conclusion("probabilities", scored))
 
     def _tree_regressor(self, node: Node) -> None:
         scored = endings.tree_regressor(self._chain(node), node.attributes)
-        self._give(node, Concluded("values", scored))
+        self._give(node, Conclusion("values", scored))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, WireError
-from hesc.models.layers import Layer, Network
+from hesc.models.layers import DenseNetwork, Layer
 from hesc.models.transforms import Affine
 from hesc.models.trees import TreeEnsemble
 
@@ -42,7 +42,7 @@ _COPIES: Final = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class InputColumns:
     """Columns of samples as they come, from one place to before another."""
 
     first: int
@@ -65,13 +65,13 @@ class Scored:
     """Scores that classes are taken by."""
 
     steps: tuple[Transform, ...]
-    model: Network | TreeEnsemble
+    model: DenseNetwork | TreeEnsemble
     link: str
     labels: tuple[Any, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Concluded:
+class Conclusion:
     """What is made of scores: probabilities, the place of the highest, or its label."""
 
     what: str
@@ -85,7 +85,7 @@ class Complement:
     of: Chain
 
 
-Value = Columns | Chain | Concluded | Complement
+Value = InputColumns | Chain | Conclusion | Complement
 
 
 SINGLE: Final = 1
@@ -97,7 +97,7 @@ _TEXTS: Final = {8}
 
 def kinds_of(value: Value) -> set[int]:
     """ONNX's types that hold what is concluded as it is: float or double, int32 or int64, text."""
-    if not isinstance(value, Concluded) or value.what in {"probabilities", "values"}:
+    if not isinstance(value, Conclusion) or value.what in {"probabilities", "values"}:
         return _FLOATS
     labels = value.scored.labels if value.what == "label" else None
     return _TEXTS if labels is not None and isinstance(labels[0], str) else _WHOLES
@@ -105,10 +105,10 @@ def kinds_of(value: Value) -> set[int]:
 
 def shapes_of(value: Value) -> list[list[int]]:
     """Shapes in which a value has a row for each sample, as it had."""
-    if isinstance(value, Columns | Chain):
+    if isinstance(value, InputColumns | Chain):
         width = value.width if isinstance(value, Chain) else value.last - value.first
         return [[-1, width], *[[-1]] * (width == 1)]
-    if not isinstance(value, Concluded) or value.what in {"label", "place"}:
+    if not isinstance(value, Conclusion) or value.what in {"label", "place"}:
         return [[-1], [-1, 1]]
     outputs = value.scored.model.outputs
     return [[-1, 2 if value.what == "probabilities" and outputs == 1 else outputs]]
@@ -177,14 +177,14 @@ def scored_of(chain: Chain) -> Scored:
     *before, last = chain.layers
     link = "sigmoid" if chain.width == 1 else "one_against_rest"
     if last.activation == "identity":
-        return Scored(chain.steps, Network(chain.layers), "none")
+        return Scored(chain.steps, DenseNetwork(chain.layers), "none")
     if last.activation != "logistic":
         raise ParameterError(
             f"classes by the highest of activations ({last.activation}); end in sums, Sigmoid or "
             "Softmax"
         )
     layers = (*before, replace(last, activation="identity"))
-    return Scored(chain.steps, Network(layers), link)
+    return Scored(chain.steps, DenseNetwork(layers), link)
 
 
 def softmaxed(chain: Chain) -> Scored:
@@ -200,10 +200,10 @@ def softmaxed(chain: Chain) -> Scored:
             f"Softmax of activations ({last}), which no side computes on encrypted scores; leave "
             f"them off, or add a layer of sums"
         )
-    return Scored(chain.steps, Network(chain.layers), "softmax")
+    return Scored(chain.steps, DenseNetwork(chain.layers), "softmax")
 
 
-def difference(model: Network | TreeEnsemble) -> Network | TreeEnsemble:
+def difference(model: DenseNetwork | TreeEnsemble) -> DenseNetwork | TreeEnsemble:
     """The model whose one output is the second less the first: it says less than both."""
     if isinstance(model, TreeEnsemble):
         values = model.values[:, 1:] - model.values[:, :1]
@@ -212,7 +212,7 @@ def difference(model: Network | TreeEnsemble) -> Network | TreeEnsemble:
     if last.activation != "identity":
         raise ParameterError("classes by the higher of two activations; end in sums or Softmax")
     weights = last.weights[1:] - last.weights[:1]
-    return Network((*before, Layer(weights, last.intercepts[1:] - last.intercepts[:1])))
+    return DenseNetwork((*before, Layer(weights, last.intercepts[1:] - last.intercepts[:1])))
 
 
 def layered(
@@ -225,13 +225,13 @@ def layered(
     return replace(chain, width=len(rows), layers=(*chain.layers, layer))
 
 
-def joined(parts: list[Any]) -> Columns:
+def joined(parts: list[Any]) -> InputColumns:
     """The inputs of a graph, in their order, as one."""
-    places = [(part.first, part.last) for part in parts if isinstance(part, Columns)]
+    places = [(part.first, part.last) for part in parts if isinstance(part, InputColumns)]
     ends = [0, *(last for _, last in places)]
     if not places or len(places) != len(parts) or [a for a, _ in places] != ends[:-1]:
         raise ParameterError(
             "columns are joined where they are the inputs of a graph in their order, or a "
             "probability and its complement"
         )
-    return Columns(0, ends[-1], single=any(part.single for part in parts))
+    return InputColumns(0, ends[-1], single=any(part.single for part in parts))

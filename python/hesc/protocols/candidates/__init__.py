@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from hesc.protocols.candidates.ckks_rows import Rows
 from hesc.protocols.candidates.clear import Clear
 from hesc.protocols.candidates.codes import ClearRecords, EncryptedRecords
 from hesc.protocols.candidates.columns import ApproximateColumns
 from hesc.protocols.candidates.decisions import Decisions
 from hesc.protocols.candidates.encrypted_columns import EncryptedColumns
-from hesc.protocols.candidates.factors import LeveledFactors
+from hesc.protocols.candidates.factors import CkksFactors
 from hesc.protocols.candidates.logarithms import Logarithms
 from hesc.protocols.candidates.ring_products import RingProducts
-from hesc.protocols.candidates.rows import Rows
 from hesc.protocols.candidates.stream_sums import StreamSums
 from hesc.protocols.candidates.streams import StreamFactors
 from hesc.protocols.candidates.whole_columns import WholeColumns
@@ -34,7 +34,7 @@ CANDIDATES: Final[tuple[Candidate[Task], ...]] = (
     Decisions("integers", ("binary", "prime")),
     Decisions("gates", ("bootstrapped",)),
     Logarithms(),
-    LeveledFactors("ckks_8192"),
+    CkksFactors("ckks_8192"),
     StreamFactors("bfv_1024"),
     StreamFactors("gm_3072"),
     StreamFactors("ec_elgamal_ristretto255"),

@@ -9,10 +9,10 @@ import numpy as np
 from hesc.planner import probes
 from hesc.planner.candidate import Candidate
 from hesc.planner.estimates import ROUNDING, Estimate, Infeasible
-from hesc.planner.problems import Predictions
+from hesc.planner.problems import PredictionProblem
 from hesc.planner.roles import Sees
-from hesc.planner.tasks import Distances, Products, Scores, Task
-from hesc.planner.work import Count, counted
+from hesc.planner.tasks import DistanceProblem, ProductProblem, ScoreProblem, Task
+from hesc.planner.work import StageCount, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,23 +49,23 @@ class Clear(Candidate[Task]):
     def consider(self, task: Task) -> Estimate | Infeasible:
         """See `Candidate`."""
         problem = task.problem
-        if isinstance(problem, Products):
+        if isinstance(problem, ProductProblem):
             return Infeasible(
                 self.name, "the factors have several owners, who would see each other's"
             )
-        if isinstance(problem, Predictions):
+        if isinstance(problem, PredictionProblem):
             return Infeasible(self.name, "what the model computes is known to its protocols alone")
         size = problem.nbytes
         samples = task.samples
-        kind = "distances" if isinstance(problem, Distances) else "scores"
-        rounding = ROUNDING * problem.largest if isinstance(problem, Scores) else 0.0
-        results = len(problem.records) if isinstance(problem, Distances) else problem.outputs
+        kind = "distances" if isinstance(problem, DistanceProblem) else "scores"
+        rounding = ROUNDING * problem.largest if isinstance(problem, ScoreProblem) else 0.0
+        results = len(problem.records) if isinstance(problem, DistanceProblem) else problem.outputs
         return Estimate(
             way=self.name,
             parameters=f"the client is given {size:,} bytes once",
             work=counted(
                 f"clear.{kind}",
-                decrypt=Count(
+                decrypt=StageCount(
                     1, samples * size / 8, samples * results, samples * problem.features * 8
                 ),
             ),

@@ -20,7 +20,7 @@ from hesc.params import Params, sizes
 from hesc.planner import probes
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
-from hesc.planner.work import Count, counted, parts_of
+from hesc.planner.work import StageCount, counted, parts_of
 from hesc.protocols.candidates.for_problems import ForDistances
 from hesc.secret import keygen
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.planner.probes import Probe
-    from hesc.planner.tasks import Distances, Task
+    from hesc.planner.tasks import DistanceProblem, Task
 
 _PRESET: Final = "bfv_1024_distances"
 _PROBES: Final = 1024
@@ -56,7 +56,7 @@ class ClearRecords(ForDistances):
         for bits, records, samples in (*probes.CODES, _MANY):
             yield probes.distances(rng, bits, records, samples, "client_server")
 
-    def distances(self, task: Task, problem: Distances) -> Estimate | Infeasible:
+    def distances(self, task: Task, problem: DistanceProblem) -> Estimate | Infeasible:
         """See `ForDistances`."""
         records = len(problem.records)
         up, down = sizes.codes(Params.preset(_PRESET), task.samples, problem.bits, records)
@@ -66,13 +66,13 @@ class ClearRecords(ForDistances):
             parameters=_PRESET,
             work=counted(
                 f"codes.{_PRESET}",
-                encrypt=Count(1, problem.bits * blocks, task.samples * problem.bits),
-                answer=Count(
+                encrypt=StageCount(1, problem.bits * blocks, task.samples * problem.bits),
+                answer=StageCount(
                     1,
                     records * problem.bits * blocks,
                     records * blocks,
                 ),
-                decrypt=Count(1, records * blocks, records * task.samples),
+                decrypt=StageCount(1, records * blocks, records * task.samples),
             ),
             up=up,
             down=down,
@@ -120,7 +120,7 @@ class EncryptedRecords(ForDistances):
         for bits, records, samples in probes.CODES:
             yield probes.distances(rng, bits, records, samples, "outsourced")
 
-    def distances(self, task: Task, problem: Distances) -> Estimate | Infeasible:
+    def distances(self, task: Task, problem: DistanceProblem) -> Estimate | Infeasible:
         """See `ForDistances`."""
         if not task.own_model:
             return Infeasible(
@@ -141,9 +141,11 @@ class EncryptedRecords(ForDistances):
             parameters=f"N={plan.params.ring_degree}",
             work=counted(
                 f"galleries.{plan.params.ring_degree}",
-                encrypt=Count(len(messages), task.samples * pieces, 0),
-                answer=Count(len(messages), blocks * task.samples * pieces, blocks * task.samples),
-                decrypt=Count(1, blocks * task.samples * pieces, blocks * task.samples),
+                encrypt=StageCount(len(messages), task.samples * pieces, 0),
+                answer=StageCount(
+                    len(messages), blocks * task.samples * pieces, blocks * task.samples
+                ),
+                decrypt=StageCount(1, blocks * task.samples * pieces, blocks * task.samples),
             ),
             up=up,
             down=down * task.samples,

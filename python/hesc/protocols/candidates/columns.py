@@ -16,7 +16,7 @@ from hesc.params.parameter_set import Params
 from hesc.planner import probes
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
-from hesc.planner.work import Count, counted
+from hesc.planner.work import StageCount, counted
 from hesc.protocols.candidates.for_problems import ForScores
 from hesc.secret import keygen
 from hesc.vectors.blanks import blank
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from hesc.params.vectors import VectorParams
     from hesc.planner.probes import Probe
-    from hesc.planner.tasks import Scores, Task
+    from hesc.planner.tasks import ScoreProblem, Task
 
     Reals = NDArray[np.float64]
 
@@ -66,7 +66,7 @@ class Columns(ForScores):
         for shape in probes.COLUMNS:
             yield probes.scores(rng, shape, 0.01, "client_server")
 
-    def scores(self, task: Task, problem: Scores) -> Estimate | Infeasible:
+    def scores(self, task: Task, problem: ScoreProblem) -> Estimate | Infeasible:
         """See `ForScores`."""
         if task.setting == "outsourced":
             return Infeasible(
@@ -86,9 +86,9 @@ class Columns(ForScores):
             parameters=self._preset,
             work=counted(
                 f"columns.{self._preset}",
-                encrypt=Count(features, 0, task.samples * problem.features),
-                answer=Count(features, batches * size, outputs),
-                decrypt=Count(outputs, 0, task.samples * problem.outputs),
+                encrypt=StageCount(features, 0, task.samples * problem.features),
+                answer=StageCount(features, batches * size, outputs),
+                decrypt=StageCount(outputs, 0, task.samples * problem.outputs),
             ),
             up=sizes.vector(params, seeded=True) * features,
             down=sizes.vector(params, level=numbers.level) * outputs,
@@ -96,18 +96,18 @@ class Columns(ForScores):
             error=numbers.error,
             failure=outputs * LATTICE,
             sees=Sees("scores", model_at_server=True, noise_tells="the model"),
-            prepare=partial(_Parties, params, numbers),
+            prepare=partial(_ColumnSides, params, numbers),
         )
 
     @abstractmethod
-    def numbers(self, params: VectorParams, problem: Scores) -> Numbers | str:
+    def numbers(self, params: VectorParams, problem: ScoreProblem) -> Numbers | str:
         """The task in the scheme's numbers, or why that cannot be."""
 
 
 class ApproximateColumns(Columns):
     """Numbers of CKKS: features and scores within [-1, 1], which its claims on noise are for."""
 
-    def numbers(self, params: VectorParams, problem: Scores) -> Numbers:
+    def numbers(self, params: VectorParams, problem: ScoreProblem) -> Numbers:
         """See `Columns`."""
         fresh, product = claims(params.name)
         scales, largest = scales_of(problem), problem.largest
@@ -131,7 +131,7 @@ class ApproximateColumns(Columns):
         )
 
 
-def scales_of(problem: Scores) -> Reals:
+def scales_of(problem: ScoreProblem) -> Reals:
     """What features are divided by, to lie within [-1, 1]."""
     return np.where(problem.reach > 0, problem.reach, 1.0)
 
@@ -144,7 +144,7 @@ def claims(preset: str) -> tuple[float, float]:
     return max(one - none, vector.error_bound), none
 
 
-class _Parties:
+class _ColumnSides:
     def __init__(self, params: VectorParams, numbers: Numbers) -> None:
         self._slots, self._numbers = params.slot_count, numbers
         self._secret, _ = keygen(params, products=False)

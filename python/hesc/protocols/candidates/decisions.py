@@ -19,9 +19,9 @@ from hesc.planner import probes
 from hesc.planner.candidate import Candidate
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
-from hesc.planner.tasks import Classes, Task
-from hesc.planner.work import Count, counted, parts_of
-from hesc.protocols.classes.circuits import Words, bytes_of, cheapest, key_bytes
+from hesc.planner.tasks import ClassProblem, Task
+from hesc.planner.work import StageCount, counted, parts_of
+from hesc.protocols.classes.comparisons import Words, bytes_of, cheapest, key_bytes
 from hesc.protocols.classes.quantisation import MODELS, fewest_bits, linear, quantised
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from hesc import integers
     from hesc.planner.probes import Probe
     from hesc.planner.work import Work
-    from hesc.protocols.classes.models import LinearScores
     from hesc.protocols.classes.quantisation import Quantised
+    from hesc.protocols.classes.whole_models import LinearScores
 
 _MOST: Final = 1 << 12
 """Additions of encrypted bits, at most: circuits of more take minutes to be planned."""
@@ -76,15 +76,15 @@ class Decisions(Candidate[Task]):
         spread = size.up + size.down if slotted else 0
         return counted(
             "integers.slots" if slotted else "integers.bits",
-            encrypt=Count(queries * len(words.kinds), 0, numbers, size.up),
-            answer=Count(queries, 0, 0, spread, counted=seconds),
-            decrypt=Count(queries, 0, samples, size.down),
+            encrypt=StageCount(queries * len(words.kinds), 0, numbers, size.up),
+            answer=StageCount(queries, 0, 0, spread, counted=seconds),
+            decrypt=StageCount(queries, 0, samples, size.down),
         )
 
     def consider(self, task: Task) -> Estimate | Infeasible:
         """See `Candidate`."""
         problem = task.problem
-        if not isinstance(problem, Classes):
+        if not isinstance(problem, ClassProblem):
             return Infeasible(
                 self.name,
                 f"it compares scores bit by bit and answers with a class; {problem.name} take no "
@@ -130,13 +130,17 @@ class Decisions(Candidate[Task]):
             failure=task.samples * LATTICE,
             sees=Sees("class", model_at_server=True, noise_tells="the model"),
             prepare=partial(
-                _Parties, problem, found, circuit, circuit.chosen.slots if slotted else _TOGETHER
+                _DecisionSides,
+                problem,
+                found,
+                circuit,
+                circuit.chosen.slots if slotted else _TOGETHER,
             ),
         )
 
 
 @lru_cache(maxsize=32)
-def _whole(problem: Classes, agreement: float) -> Quantised[LinearScores] | None:
+def _whole(problem: ClassProblem, agreement: float) -> Quantised[LinearScores] | None:
     """The model of the fewest bits that keeps so many classes of the problem's rows."""
     scores = problem.scores
     ranges = scores.low, scores.high
@@ -156,11 +160,11 @@ def _whole(problem: Classes, agreement: float) -> Quantised[LinearScores] | None
 
 
 def _circuit(
-    problem: Classes, bits: int, model: LinearScores, engines: tuple[str, ...], samples: int
-) -> integers.Plan:
+    problem: ClassProblem, bits: int, model: LinearScores, engines: tuple[str, ...], samples: int
+) -> integers.IntegerPlan:
     """The cheapest circuit of these engines for so many samples."""
     words = Words(problem.features, bits)
-    found: list[integers.Plan] = []
+    found: list[integers.IntegerPlan] = []
     reasons: list[CircuitError] = []
     for engine in engines:
         try:
@@ -182,7 +186,9 @@ class _Costs(NamedTuple):
     """Bytes of keys at the server."""
 
 
-def _in_slots(samples: int, found: Quantised[LinearScores], circuit: integers.Plan) -> _Costs:
+def _in_slots(
+    samples: int, found: Quantised[LinearScores], circuit: integers.IntegerPlan
+) -> _Costs:
     words = _words(found)
     slots = circuit.chosen.slots
     queries = -(-samples // slots)
@@ -190,23 +196,25 @@ def _in_slots(samples: int, found: Quantised[LinearScores], circuit: integers.Pl
     count, numbers = queries * len(words.kinds), samples * words.inputs
     work = counted(
         "integers.slots",
-        encrypt=Count(count, 0, numbers, queries * up),
-        answer=Count(queries, queries * circuit.chosen.steps, 0, queries * (up + down)),
-        decrypt=Count(queries, 0, samples, queries * down),
+        encrypt=StageCount(count, 0, numbers, queries * up),
+        answer=StageCount(queries, queries * circuit.chosen.steps, 0, queries * (up + down)),
+        decrypt=StageCount(queries, 0, samples, queries * down),
     )
     return _Costs(work, queries * up, queries * down, key_bytes(circuit))
 
 
-def _on_bits(samples: int, found: Quantised[LinearScores], circuit: integers.Plan) -> _Costs:
+def _on_bits(samples: int, found: Quantised[LinearScores], circuit: integers.IntegerPlan) -> _Costs:
     words = _words(found)
     parts = parts_of(samples, _TOGETHER)
     each = [bytes_of(circuit, words, count, len(found.model.offsets)) for count in parts]
     up, down = map(sum, zip(*each, strict=True))
     work = counted(
         "integers.bits",
-        encrypt=Count(len(parts) * len(words.kinds), 0, samples * words.inputs * words.bits, up),
-        answer=Count(len(parts), samples * circuit.chosen.steps, 0),
-        decrypt=Count(len(parts), 0, samples, down),
+        encrypt=StageCount(
+            len(parts) * len(words.kinds), 0, samples * words.inputs * words.bits, up
+        ),
+        answer=StageCount(len(parts), samples * circuit.chosen.steps, 0),
+        decrypt=StageCount(len(parts), 0, samples, down),
     )
     return _Costs(work, up, down, key_bytes(circuit))
 
@@ -216,14 +224,18 @@ def _words(found: Quantised[LinearScores]) -> Words:
     return Words(found.model.weights.shape[1], found.bits)
 
 
-class _Parties:
+class _DecisionSides:
     """Both sides of a decision: samples as words of quantised features up, places of classes down.
 
     The model is at the server; so many samples at most go together.
     """
 
     def __init__(
-        self, problem: Classes, found: Quantised[LinearScores], circuit: integers.Plan, most: int
+        self,
+        problem: ClassProblem,
+        found: Quantised[LinearScores],
+        circuit: integers.IntegerPlan,
+        most: int,
     ) -> None:
         self._ranges = problem.scores.low, problem.scores.high
         self._bits, self._words, self._most = found.bits, _words(found), most

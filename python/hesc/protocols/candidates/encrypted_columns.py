@@ -13,7 +13,7 @@ from hesc.params.parameter_set import Params
 from hesc.planner import probes
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
-from hesc.planner.work import Count, counted
+from hesc.planner.work import StageCount, counted
 from hesc.protocols.candidates.columns import scales_of
 from hesc.protocols.candidates.for_problems import ForScores
 from hesc.ring_products.plans import power_above
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from hesc.params.vectors import VectorParams
     from hesc.planner.probes import Probe
-    from hesc.planner.tasks import Scores, Task
+    from hesc.planner.tasks import ScoreProblem, Task
     from hesc.secret import SecretKey
     from hesc.vectors.keys import PublicKeys
 
@@ -52,7 +52,7 @@ class EncryptedColumns(ForScores):
             for error in (1.0, 1e-4):
                 yield probes.scores(rng, shape, error, "outsourced")
 
-    def scores(self, task: Task, problem: Scores) -> Estimate | Infeasible:
+    def scores(self, task: Task, problem: ScoreProblem) -> Estimate | Infeasible:
         """See `ForScores`."""
         if task.setting != "outsourced":
             return Infeasible(
@@ -83,9 +83,9 @@ class EncryptedColumns(ForScores):
             parameters=f"{preset}, weights under the {under} key",
             work=counted(
                 f"encrypted_columns.{preset}",
-                encrypt=Count(features, 0, task.samples * problem.features),
-                answer=Count(features, batches * problem.features * problem.outputs, outputs),
-                decrypt=Count(outputs, 0, task.samples * problem.outputs),
+                encrypt=StageCount(features, 0, task.samples * problem.features),
+                answer=StageCount(features, batches * problem.features * problem.outputs, outputs),
+                decrypt=StageCount(outputs, 0, task.samples * problem.outputs),
             ),
             up=sizes.vector(params, seeded=True) * features,
             down=sizes.vector(params, level=found.level) * outputs,
@@ -93,7 +93,7 @@ class EncryptedColumns(ForScores):
             error=largest * found.error,
             failure=outputs * LATTICE,
             sees=Sees("scores", noise_tells="the model"),
-            prepare=partial(_Parties, params, problem, under, found.level),
+            prepare=partial(_EncryptedColumnSides, params, problem, under, found.level),
         )
 
 
@@ -139,8 +139,8 @@ def _weight(secret: SecretKey, public: PublicKeys, number: float, under: str) ->
     return public.encrypt([number]).to_bytes()
 
 
-class _Parties:
-    def __init__(self, params: VectorParams, problem: Scores, under: str, level: int) -> None:
+class _EncryptedColumnSides:
+    def __init__(self, params: VectorParams, problem: ScoreProblem, under: str, level: int) -> None:
         self._slots, self._level, self._scales = params.slot_count, level, scales_of(problem)
         self._largest = power_above(problem.largest)
         self._secret, self._public = keygen(params)

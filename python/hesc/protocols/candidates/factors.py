@@ -12,7 +12,7 @@ from hesc.params.parameter_set import Params
 from hesc.planner import probes
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
-from hesc.planner.work import Count, counted
+from hesc.planner.work import StageCount, counted
 from hesc.protocols.candidates.for_problems import ForProducts
 from hesc.secret import keygen
 from hesc.vectors.blanks import blank
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
     from hesc.params.vectors import VectorParams
     from hesc.planner.probes import Probe
-    from hesc.planner.tasks import Products, Task
+    from hesc.planner.tasks import ProductProblem, Task
 
 FACTORS: Final = ((2, 1), (8, 1), (4, 256), (8, 2048), (2, 1024))
 """Factors and samples that products are timed on."""
 
 
-class LeveledFactors(ForProducts):
+class CkksFactors(ForProducts):
     """Products of encrypted vectors in a tree, with as many levels as the tree is deep."""
 
     def __init__(self, preset: str) -> None:
@@ -43,7 +43,7 @@ class LeveledFactors(ForProducts):
         for factors, samples in FACTORS:
             yield probes.products(rng, factors, samples, 0.01)
 
-    def products(self, task: Task, problem: Products) -> Estimate | Infeasible:
+    def products(self, task: Task, problem: ProductProblem) -> Estimate | Infeasible:
         """See `ForProducts`."""
         params = Params.preset(self._preset)
         depth = (problem.factors - 1).bit_length()
@@ -57,9 +57,9 @@ class LeveledFactors(ForProducts):
             parameters=self._preset,
             work=counted(
                 f"factors.{self._preset}",
-                encrypt=Count(uploads, 0, task.samples * problem.factors),
-                answer=Count(uploads, batches * (problem.factors - 1), 0),
-                decrypt=Count(batches, 0, task.samples),
+                encrypt=StageCount(uploads, 0, task.samples * problem.factors),
+                answer=StageCount(uploads, batches * (problem.factors - 1), 0),
+                decrypt=StageCount(batches, 0, task.samples),
             ),
             up=sizes.vector(params) * uploads,
             down=sizes.vector(params, level=level) * batches,
@@ -67,7 +67,7 @@ class LeveledFactors(ForProducts):
             error=error,
             failure=batches * LATTICE,
             sees=Sees("scores", noise_tells="the factors"),
-            prepare=partial(_Parties, params, problem.factors),
+            prepare=partial(_FactorSides, params, problem.factors),
         )
 
 
@@ -92,7 +92,7 @@ def _product(factors: Sequence[EncryptedVector]) -> EncryptedVector:
     return left[0]
 
 
-class _Parties:
+class _FactorSides:
     def __init__(self, params: VectorParams, factors: int) -> None:
         self._factors, self._slots = factors, params.slot_count
         self._secret, self._public = keygen(params)

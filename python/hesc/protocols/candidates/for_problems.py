@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hesc._support import shares
 from hesc.planner.candidate import Candidate
 from hesc.planner.estimates import Estimate, Infeasible
-from hesc.planner.tasks import Classes, Distances, Products, Scores, Task
+from hesc.planner.tasks import ClassProblem, DistanceProblem, ProductProblem, ScoreProblem, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hesc.planner.estimates import Parties
+    from hesc.planner.estimates import Sides
 
 _ERRORS: Final = 10.0
 """Errors of a score that a class is to be ahead by: seven deviations of a difference of two."""
@@ -29,17 +29,17 @@ class ForScores(Candidate[Task]):
 
     def consider(self, task: Task) -> Estimate | Infeasible:
         """See `Candidate`."""
-        if isinstance(task.problem, Scores):
+        if isinstance(task.problem, ScoreProblem):
             return self.scores(task, task.problem)
-        if isinstance(task.problem, Classes):
+        if isinstance(task.problem, ClassProblem):
             return self._classes(task, task.problem)
         return Infeasible(self.name, f"it computes sums with weights, not {task.problem.name}")
 
     @abstractmethod
-    def scores(self, task: Task, problem: Scores) -> Estimate | Infeasible:
+    def scores(self, task: Task, problem: ScoreProblem) -> Estimate | Infeasible:
         """What it takes for scores."""
 
-    def _classes(self, task: Task, problem: Classes) -> Estimate | Infeasible:
+    def _classes(self, task: Task, problem: ClassProblem) -> Estimate | Infeasible:
         """The scores, of which the client takes the largest, as exactly as classes need them."""
         margins = problem.margins()
         rows = len(margins)
@@ -77,7 +77,7 @@ class ForProducts(Candidate[Task]):
 
     def consider(self, task: Task) -> Estimate | Infeasible:
         """See `Candidate`."""
-        if isinstance(task.problem, Products):
+        if isinstance(task.problem, ProductProblem):
             return self.products(task, task.problem)
         name = task.problem.name
         return Infeasible(
@@ -86,7 +86,7 @@ class ForProducts(Candidate[Task]):
         )
 
     @abstractmethod
-    def products(self, task: Task, problem: Products) -> Estimate | Infeasible:
+    def products(self, task: Task, problem: ProductProblem) -> Estimate | Infeasible:
         """What it takes for products."""
 
 
@@ -95,21 +95,21 @@ class ForDistances(Candidate[Task]):
 
     def consider(self, task: Task) -> Estimate | Infeasible:
         """See `Candidate`."""
-        if isinstance(task.problem, Distances):
+        if isinstance(task.problem, DistanceProblem):
             return self.distances(task, task.problem)
         return Infeasible(
             self.name, f"it compares binary codes; {task.problem.name} are of numbers"
         )
 
     @abstractmethod
-    def distances(self, task: Task, problem: Distances) -> Estimate | Infeasible:
+    def distances(self, task: Task, problem: DistanceProblem) -> Estimate | Infeasible:
         """What it takes for distances."""
 
 
 class _Largest:
     """Parties for scores whose client takes the largest."""
 
-    def __init__(self, prepare: Callable[[], Parties], problem: Classes) -> None:
+    def __init__(self, prepare: Callable[[], Sides], problem: ClassProblem) -> None:
         self._parties, self._problem = prepare(), problem
 
     def encrypt(self, x: NDArray[Any]) -> list[bytes]:

@@ -13,7 +13,7 @@ from hesc.logarithms.secret import decrypt_logarithms
 from hesc.planner import probes
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
-from hesc.planner.work import Count, counted, parts_of
+from hesc.planner.work import StageCount, counted, parts_of
 from hesc.protocols.candidates.factors import FACTORS
 from hesc.protocols.candidates.for_problems import ForProducts
 from hesc.protocols.candidates.sets import set_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.planner.probes import Probe
-    from hesc.planner.tasks import Products, Task
+    from hesc.planner.tasks import ProductProblem, Task
 
 
 class Logarithms(ForProducts):
@@ -39,7 +39,7 @@ class Logarithms(ForProducts):
             for error in (0.1, 0.01, 0.001, 1e-5):
                 yield probes.products(rng, factors, samples, error)
 
-    def products(self, task: Task, problem: Products) -> Estimate | Infeasible:
+    def products(self, task: Task, problem: ProductProblem) -> Estimate | Infeasible:
         """See `ForProducts`."""
         factors = [Factor(source="public") for _ in range(problem.factors)]
         plan = LogarithmPlan.elementwise(factors, error=task.max_error)
@@ -53,9 +53,11 @@ class Logarithms(ForProducts):
             parameters=size,
             work=counted(
                 f"logarithms.{size}",
-                encrypt=Count(len(parts) * problem.factors, ciphertexts * problem.factors, numbers),
-                answer=Count(len(parts), ciphertexts * problem.factors, 0),
-                decrypt=Count(len(parts), ciphertexts, task.samples),
+                encrypt=StageCount(
+                    len(parts) * problem.factors, ciphertexts * problem.factors, numbers
+                ),
+                answer=StageCount(len(parts), ciphertexts * problem.factors, 0),
+                decrypt=StageCount(len(parts), ciphertexts, task.samples),
             ),
             up=sum(sum(size.up) for size in sizes),
             down=sum(size.down for size in sizes),
@@ -65,15 +67,15 @@ class Logarithms(ForProducts):
             sees=Sees(
                 "scores", besides="of a product with zeros how many and what the others make"
             ),
-            prepare=partial(_Parties, plan, problem.factors),
+            prepare=partial(_LogarithmSides, plan, problem.factors),
         )
 
 
-class _Parties:
+class _LogarithmSides:
     def __init__(self, plan: LogarithmPlan, factors: int) -> None:
         self._plan, self._factors = plan, factors
         self._secret, self._keys = keygen(plan.params, products=False)
-        self._server = logarithms.Evaluator(plan)
+        self._server = logarithms.LogarithmEvaluator(plan)
 
     def encrypt(self, x: NDArray[Any]) -> list[bytes]:
         """All factors of some samples, then of the next."""

@@ -11,7 +11,7 @@ import numpy as np
 from hesc.planner import probes
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
-from hesc.planner.work import Count, counted, parts_of
+from hesc.planner.work import StageCount, counted, parts_of
 from hesc.protocols.candidates.for_problems import ForScores
 from hesc.protocols.candidates.sets import set_of
 from hesc.ring_products import Bounds, EncryptedModel, Model, RingProductPlan
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.planner.probes import Probe
-    from hesc.planner.tasks import Scores, Task
+    from hesc.planner.tasks import ScoreProblem, Task
 
 _RINGS: Final = (1024, 2048, 4096, 8192)
 _LARGE: Final = (16384, 32768)
@@ -58,7 +58,7 @@ class RingProducts(ForScores):
         for shape in ((8, 1, 1), (64, 10, 1), (64, 10, 20), (8, 1, 256)):
             yield probes.scores(rng, shape, 0.5, "outsourced")
 
-    def scores(self, task: Task, problem: Scores) -> Estimate | Infeasible:
+    def scores(self, task: Task, problem: ScoreProblem) -> Estimate | Infeasible:
         """See `ForScores`."""
         under = None
         if task.setting == "outsourced":
@@ -76,9 +76,9 @@ class RingProducts(ForScores):
             parameters=chosen + ("" if under is None else f", weights under the {under} key"),
             work=counted(
                 f"ring_products.{chosen}.{under or 'clear'}",
-                encrypt=Count(len(parts), ciphertexts, task.samples * problem.features, up),
-                answer=Count(len(parts), ciphertexts, 0, up + down),
-                decrypt=Count(len(parts), ciphertexts, task.samples * problem.outputs, down),
+                encrypt=StageCount(len(parts), ciphertexts, task.samples * problem.features, up),
+                answer=StageCount(len(parts), ciphertexts, 0, up + down),
+                decrypt=StageCount(len(parts), ciphertexts, task.samples * problem.outputs, down),
             ),
             up=up,
             down=down,
@@ -86,11 +86,11 @@ class RingProducts(ForScores):
             error=plan.error,
             failure=task.samples * problem.outputs * LATTICE,
             sees=Sees("scores", model_at_server=under is None, noise_tells="the model"),
-            prepare=partial(_Parties, plan, problem, under),
+            prepare=partial(_RingProductSides, plan, problem, under),
         )
 
 
-def plan_of(problem: Scores, error: float, under: str | None) -> RingProductPlan:
+def plan_of(problem: ScoreProblem, error: float, under: str | None) -> RingProductPlan:
     """The plan, of weights that are open to the key owner or encrypted; as `hesc.ml` makes it."""
     if under is None:
         return RingProductPlan.of_model(
@@ -109,8 +109,8 @@ def plan_of(problem: Scores, error: float, under: str | None) -> RingProductPlan
     )
 
 
-class _Parties:
-    def __init__(self, plan: RingProductPlan, problem: Scores, under: str | None) -> None:
+class _RingProductSides:
+    def __init__(self, plan: RingProductPlan, problem: ScoreProblem, under: str | None) -> None:
         self._plan, self._problem = plan, problem
         self._secret, keys = keygen(plan.params, products=False)
         numbers = problem.weights, problem.intercepts

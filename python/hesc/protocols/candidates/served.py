@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc._native import HescError, ParameterError
-from hesc.planner.calibration import Calibration
 from hesc.planner.candidate import Candidate
 from hesc.planner.deciding import TaskDecision, decide
-from hesc.planner.decision import cost
+from hesc.planner.decision import compared
 from hesc.planner.estimates import Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.tasks import Task
-from hesc.planner.work import Count, counted
+from hesc.planner.work import StageCount, counted
 from hesc.protocols.candidates import CANDIDATES
 from hesc.protocols.candidates.sets import set_of
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from hesc.planner.calibration import Calibration
     from hesc.planner.probes import Probe
     from hesc.planner.work import Work
     from hesc.protocols.backend import Alternative, Backend
@@ -105,11 +105,11 @@ class Servable(Candidate[Task]):
     def _work(self, samples: int, seconds: float | None) -> Work:
         """By what the plan's maker counted; or a kernel that nobody times."""
         if seconds is None:
-            return counted(self.name, answer=Count(1, 0, 0))
+            return counted(self.name, answer=StageCount(1, 0, 0))
         plan, found = self.backend.plan, None
         if self.stands_for is not None:
             found = self.stands_for.work_of(plan, samples, seconds)
-        return found or counted(self.name, answer=Count(0, 0, 0, counted=seconds))
+        return found or counted(self.name, answer=StageCount(0, 0, 0, counted=seconds))
 
     def _alike(self, task: Task) -> Estimate | None:
         """What the planner's candidate takes for the same, where there is one."""
@@ -233,7 +233,7 @@ def choose(
     """Compares plans that keep the same options, and what else computes the same.
 
     Args:
-        task: `Predictions` of a fitted model, with samples and objective.
+        task: `PredictionProblem` of a fitted model, with samples and objective.
         candidates: plans, that by default first: it is taken where others are no better.
         calibration: times of kernels; as `decide` takes them.
 
@@ -244,20 +244,11 @@ def choose(
         HescError: no plan is feasible: as the first of them was refused.
 
     """
-    known = Calibration.load() if calibration is None else calibration
-    estimates: list[Estimate] = []
-    refused: list[Infeasible] = []
-    reasons: list[HescError] = []
-    for candidate in candidates:
-        try:
-            estimates.append(candidate.consider(task))
-        except HescError as error:
-            refused.append(Infeasible(candidate.name, str(error)))
-            reasons.append(error)
-    if not estimates:
-        raise reasons[0]
-    estimates.sort(key=lambda estimate: cost(task, known, estimate))
-    best = next(each for each in candidates if each.name == estimates[0].way)
+    plans = compared(task, candidates, calibration, lambda _estimate, _task: "")
+    known, refused = plans.calibration, plans.infeasible
+    if not plans.estimates:
+        raise next(plan.error for plan in refused if plan.error)
+    best = next(each for each in candidates if each.name == plans.chosen.way)
     taken = [candidate.stands_for for candidate in candidates]
     others = [candidate for candidate in CANDIDATES if candidate not in taken]
     unserved: list[Estimate] = []
@@ -268,4 +259,6 @@ def choose(
         unserved, refused = found.estimates, refused + found.infeasible
     except ParameterError as error:
         refused += [Infeasible(candidate.name, str(error)) for candidate in others]
-    return Choice(task, known, estimates, refused, unserved=unserved, candidates=list(candidates))
+    return Choice(
+        task, known, plans.estimates, refused, unserved=unserved, candidates=list(candidates)
+    )

@@ -17,8 +17,8 @@ from hesc.params import Params, sizes
 from hesc.planner import probes
 from hesc.planner.estimates import ROUNDING, Estimate, Infeasible
 from hesc.planner.roles import Sees
-from hesc.planner.tasks import Scores
-from hesc.planner.work import Count, counted
+from hesc.planner.tasks import ScoreProblem
+from hesc.planner.work import StageCount, counted
 from hesc.protocols.candidates.for_problems import ForScores
 from hesc.ring_products.plans import power_above
 from hesc.secret import Decryptor, SecretEncryptor, keygen
@@ -67,7 +67,7 @@ class StreamSums(ForScores):
                 at = features, outputs, samples
                 yield probes.scores(rng, at, error, setting, own=own, disclose="products")
 
-    def scores(self, task: Task, problem: Scores) -> Estimate | Infeasible:
+    def scores(self, task: Task, problem: ScoreProblem) -> Estimate | Infeasible:
         """See `ForScores`."""
         if task.disclose != "products":
             return Infeasible(
@@ -111,9 +111,9 @@ class StreamSums(ForScores):
             parameters=f"{self._preset}, {length} bits a stream",
             work=counted(
                 f"stream_sums.{self._preset}.{'encrypted' if encrypted else 'clear'}",
-                encrypt=Count(1, task.samples * blocks, numbers),
-                answer=Count(1, rows * blocks, numbers * problem.outputs, up),
-                decrypt=Count(1, rows * blocks, numbers * problem.outputs),
+                encrypt=StageCount(1, task.samples * blocks, numbers),
+                answer=StageCount(1, rows * blocks, numbers * problem.outputs, up),
+                decrypt=StageCount(1, rows * blocks, numbers * problem.outputs),
             ),
             up=up,
             down=down,
@@ -123,7 +123,7 @@ class StreamSums(ForScores):
             # A block that decrypts wrongly, one in 10^8, changes bits, each by 2 / length.
             failure=0.0,
             sees=Sees("products", model_at_server=not encrypted, one_encryptor=pad and encrypted),
-            prepare=partial(_Parties, params, length, problem, under),
+            prepare=partial(_StreamSides, params, length, problem, under),
         )
 
 
@@ -134,13 +134,13 @@ def _blocks(length: int, streams: int, block_length: int) -> int:
     return -(-streams // (block_length // length))
 
 
-def _summands(problem: Scores) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _summands(problem: ScoreProblem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Weights of features within [-1, 1], and what is added to them."""
     middle, half = (problem.high + problem.low) / 2, (problem.high - problem.low) / 2
     return problem.weights * half, problem.weights @ middle + problem.intercepts
 
 
-def _unit(problem: Scores, *, encrypted: bool) -> float:
+def _unit(problem: ScoreProblem, *, encrypted: bool) -> float:
     """What a stream's one stands for: the largest summand, or a power of two above it.
 
     Of an encrypted model what is added is encrypted too.
@@ -175,8 +175,8 @@ def bytes_of(
 
     By simulations of one sample and of two: each further sample has the sizes of the second.
     """
-    problem = Scores(np.zeros(shape), low=-1.0, high=1.0)
-    parties = _Parties(params.simulated(), length, problem, under)
+    problem = ScoreProblem(np.zeros(shape), low=-1.0, high=1.0)
+    parties = _StreamSides(params.simulated(), length, problem, under)
     # Each summand is a product of a feature, which the client encrypts, and a weight.
     weights = {"none": {}, "secret": {"secret": 1}, "public": {"public": 1}}[under]
     both = {"secret": 1, "public": 0}
@@ -191,8 +191,10 @@ def bytes_of(
     return up, down, held
 
 
-class _Parties:
-    def __init__(self, params: StreamParams, length: int, problem: Scores, under: str) -> None:
+class _StreamSides:
+    def __init__(
+        self, params: StreamParams, length: int, problem: ScoreProblem, under: str
+    ) -> None:
         self._params, self._length, self._problem = params, length, problem
         self._secret, public = keygen(self._params)
         self._middle = (problem.high + problem.low) / 2

@@ -13,7 +13,7 @@ from hesc.params.parameter_set import Params
 from hesc.planner import probes
 from hesc.planner.estimates import Estimate, Infeasible
 from hesc.planner.roles import Sees
-from hesc.planner.work import CACHE, Count, counted
+from hesc.planner.work import CACHE, StageCount, counted
 from hesc.protocols.candidates.for_problems import ForProducts
 from hesc.secret import Decryptor, SecretEncryptor, keygen
 from hesc.streams.arrays import Answer, EncryptedArray
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from hesc.params.streams import StreamParams
     from hesc.planner.probes import Probe
-    from hesc.planner.tasks import Products, Task
+    from hesc.planner.tasks import ProductProblem, Task
     from hesc.secret import SecretKey
     from hesc.vectors.keys import PublicKeys
 
@@ -67,7 +67,7 @@ class StreamFactors(ForProducts):
         for error in (0.12, 0.06):
             yield probes.products(rng, 2, 1, error)
 
-    def products(self, task: Task, problem: Products) -> Estimate | Infeasible:
+    def products(self, task: Task, problem: ProductProblem) -> Estimate | Infeasible:
         """See `ForProducts`."""
         length = _length(task.max_error)
         if length > _MOST_LENGTH or length * task.samples > _MOST_BITS:
@@ -90,9 +90,9 @@ class StreamFactors(ForProducts):
             parameters=f"{self._preset}, {length} bits a stream",
             work=counted(
                 f"streams.{self._preset}",
-                encrypt=Count(problem.factors, 0, bits * problem.factors, 0, spilled),
-                answer=Count(problem.factors, 0, bits * problem.factors, 0, spilled),
-                decrypt=Count(1, 0, bits, 0, max(0.0, down - cache)),
+                encrypt=StageCount(problem.factors, 0, bits * problem.factors, 0, spilled),
+                answer=StageCount(problem.factors, 0, bits * problem.factors, 0, spilled),
+                decrypt=StageCount(1, 0, bits, 0, max(0.0, down - cache)),
             ),
             up=up,
             down=down,

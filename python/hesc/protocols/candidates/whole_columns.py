@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.params.vectors import VectorParams
-    from hesc.planner.tasks import Scores
+    from hesc.planner.tasks import ScoreProblem
 
     Reals = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ _LEVEL: Final = 1
 class WholeColumns(Columns):
     """Whole numbers of BFV, as large as its plaintext modulus takes."""
 
-    def numbers(self, params: VectorParams, problem: Scores) -> Numbers | str:
+    def numbers(self, params: VectorParams, problem: ScoreProblem) -> Numbers | str:
         """See `Columns`."""
         middle, half = (problem.high + problem.low) / 2, (problem.high - problem.low) / 2
         weights = problem.weights * half

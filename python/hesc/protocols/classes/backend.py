@@ -13,12 +13,12 @@ from hesc.models import extraction, transforms
 from hesc.models.extraction import Linear
 from hesc.models.known import Known
 from hesc.models.samples import on_copies, spread_out
-from hesc.planner.problems import Classes
+from hesc.planner.problems import ClassProblem
 from hesc.protocols.backend import Alternative, Backend, PlanRequest, Roles
 from hesc.protocols.classes import planning
-from hesc.protocols.classes.models import classify
 from hesc.protocols.classes.quantisation import MODELS
 from hesc.protocols.classes.server import ClassServer
+from hesc.protocols.classes.whole_models import classify
 from hesc.protocols.runs import Run
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from hesc.models.trees import TreeEnsemble
     from hesc.planner.problems import Problem
-    from hesc.protocols.classes.models import Scores
     from hesc.protocols.classes.plan import ClassPlan
+    from hesc.protocols.classes.whole_models import WholeModel
     from hesc.protocols.runs import Progress
 
     Array = NDArray[np.float64]
@@ -48,7 +48,7 @@ class ClassBackend(Backend):
     candidates: ClassVar[tuple[str, ...]] = ("integers", "gates")
 
     def __init__(
-        self, plan: ClassPlan, request: PlanRequest, model: Scores, form: Linear | TreeEnsemble
+        self, plan: ClassPlan, request: PlanRequest, model: WholeModel, form: Linear | TreeEnsemble
     ) -> None:
         super().__init__(plan, request)
         self.model = model
@@ -143,7 +143,7 @@ class ClassBackend(Backend):
         plan, form = self.plan, self.form
         low, high = plan.ranges
         rows = np.clip(transforms.transformed(plan.steps, self.rows), low, high)
-        problem = Classes(form.weights, form.intercepts, low=low, high=high, rows=rows)
+        problem = ClassProblem(form.weights, form.intercepts, low=low, high=high, rows=rows)
         found = classify(self.model, plan.quantised(rows))
         changed = int((found != problem.exact(rows)).sum())
         return problem, shares.most(changed, len(rows), tried=MODELS)

@@ -12,8 +12,8 @@ from hesc._support.inputs import as_many
 from hesc.integers import IntegerAnswer
 from hesc.integers.secret import decrypt_integers, encrypt_integers
 from hesc.models.samples import Result
-from hesc.protocols.classes.models import index_kind
 from hesc.protocols.classes.plan import ClassPlan
+from hesc.protocols.classes.whole_models import index_kind
 from hesc.protocols.client import ModelClient
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ class Classes:
     """The client learns a class and no score, by comparisons on the server.
 
     No score leaves the server that weights could be computed of, but no noise hides what
-    ciphertexts tell of the model, as the plan says; classes are not counted, and who runs the
-    server limits queries. Trees are compared as they are.
+    ciphertexts tell of the model, as the plan says; nothing counts classes, so that whoever
+    runs the server has to limit queries. Trees are compared as they are.
     """
 
     ranges: tuple[ArrayLike, ArrayLike] | None = None

@@ -14,9 +14,9 @@ from hesc.integers import ENGINES
 from hesc.models import transforms
 from hesc.params.parameter_set import Params
 from hesc.protocols import wire
-from hesc.protocols.classes.circuits import UPLOADS, Words, names_of
-from hesc.protocols.classes.models import BITS
+from hesc.protocols.classes.comparisons import UPLOADS, Words, names_of
 from hesc.protocols.classes.quantisation import quantised
+from hesc.protocols.classes.whole_models import BITS
 from hesc.protocols.disclosure import Disclosure, secure
 from hesc.protocols.plan import ModelPlan
 from hesc.ring_products.plans import Sizes
@@ -49,16 +49,16 @@ class Counted(NamedTuple):
         share = f"{100 * self.agreement:.2f} %"
         if self.rows is None or self.least is None:
             return (
-                f"{share} of the rows planned with have the clear model's class, counted on the "
-                "quantised model, whose bits were chosen on them: of others fewer may, give more"
+                f"the quantised model gives the clear model's class for {share} of the rows "
+                "planned with; bits were chosen on these rows, and of others fewer may agree: plan "
+                "with more rows to know"
             )
         # Rounded down: it says at least.
         least = math.floor(1000 * self.least) / 10
         return (
-            f"{share} of {self.rows} rows that bits were not chosen on have the clear model's "
-            f"class, counted on the quantised model: of rows like them {least:.1f} % at "
-            "least, 99 % sure (more rows, surer; of rows that the model was not trained on fewer "
-            "may)"
+            f"the quantised model gives the clear model's class for {share} of {self.rows} rows "
+            f"that bits were not chosen on; for {least:.1f} % or more of rows like them, with 99 % "
+            "confidence; of rows that the model was not trained on fewer may agree"
         )
 
 
@@ -190,7 +190,6 @@ class ClassPlan(ModelPlan):
         if self.seconds is not None and self.engine == "bootstrapped":
             time += ", as its samples take their time one by one"
             time += f"; batch={_MANY} or more may find an engine for many at once"
-        most = "1 class" if self.rows == 1 else f"up to {self.rows} classes"
         given = [f"ranges of {len(self.ranges[0])} features", f"{self.bits} bits for each"]
         given += ["their names"] * bool(self.names) + ["names of classes"]
         rows = {
@@ -201,9 +200,9 @@ class ClassPlan(ModelPlan):
             "model": "the answer's level and stated noise follow from the model's circuit, and so "
             "does the noise itself: NOT HIDDEN from a client that studies ciphertexts, who can "
             "also check a guess of the whole model by computing the answer again",
-            "queries": f"{most} in one query; classes of enough samples of the "
-            "client's choice let it fit a model that decides alike, whatever encrypts them: the "
-            "server limits queries",
+            "queries": f"a query has {_samples(self.rows)}, and nothing counts queries: with the "
+            "classes of enough samples of its choice a client can fit a model that decides alike, "
+            "whatever encrypts them; whoever runs the server has to limit queries",
             "sizes": "bits of a feature and parameter set were chosen for the model: they tell how "
             "fine its boundaries and how large its circuit are",
             "error": "none beside quantisation: the class is that of the model on "

@@ -14,11 +14,11 @@ from hesc.integers import ENGINES
 from hesc.models import transforms
 from hesc.models.extraction import Linear
 from hesc.models.samples import spread_out
-from hesc.protocols.classes.circuits import Words, bytes_of, cheapest, key_bytes
-from hesc.protocols.classes.models import BITS
+from hesc.protocols.classes.comparisons import Words, bytes_of, cheapest, key_bytes
 from hesc.protocols.classes.plan import ClassPlan, Counted
 from hesc.protocols.classes.quantisation import fewest_bits, linear
-from hesc.protocols.classes.trees import trees
+from hesc.protocols.classes.whole_models import BITS
+from hesc.protocols.classes.whole_trees import trees
 from hesc.protocols.linear.planning import ranges_of
 from hesc.protocols.message import message_size
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from hesc import integers
     from hesc.models.transforms import Transform
     from hesc.models.trees import TreeEnsemble
-    from hesc.protocols.classes.models import Scores
     from hesc.protocols.classes.options import Classes
     from hesc.protocols.classes.quantisation import Quantised
+    from hesc.protocols.classes.whole_models import WholeModel
 
 _BOOTSTRAPPED: Final = 16
 """Samples of a query whose bits bootstrap, at most: each takes its own time."""
@@ -49,7 +49,7 @@ def make(
     names: list[str],
     classes: NDArray[Any],
     options: Classes,
-) -> tuple[ClassPlan, Scores]:
+) -> tuple[ClassPlan, WholeModel]:
     """The plan, and the model for the server.
 
     Args:
@@ -133,10 +133,10 @@ def _counted(found: Quantised[Any], held: NDArray[np.bool_] | None) -> Counted:
 
 
 def _chosen(
-    model: Scores, words: Words, engine: str | None, batch: int
-) -> tuple[str, integers.Plan]:
+    model: WholeModel, words: Words, engine: str | None, batch: int
+) -> tuple[str, integers.IntegerPlan]:
     """The engine that takes least time for a batch, with its bytes on the way."""
-    found: list[tuple[float, str, integers.Plan]] = []
+    found: list[tuple[float, str, integers.IntegerPlan]] = []
     reason: CircuitError | None = None
     for name in ENGINES if engine is None else [engine]:
         try:
@@ -158,7 +158,7 @@ def _rows(engine: str, batch: int, slots: int) -> int:
     return min(batch, _BOOTSTRAPPED) if engine == "bootstrapped" else slots
 
 
-def _costs(circuit: integers.Plan, words: Words, rows: int, classes: int) -> tuple[int, int]:
+def _costs(circuit: integers.IntegerPlan, words: Words, rows: int, classes: int) -> tuple[int, int]:
     """Bytes of a full query and of its answer."""
     up, down = bytes_of(circuit, words, rows, classes)
     return up + message_size([0] * len(words.kinds)), down + message_size([0])

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from hesc._native import ParameterError
-from hesc.protocols.classes.models import LinearScores, classify
+from hesc.protocols.classes.whole_models import LinearScores, classify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from hesc.protocols.classes.models import Scores
+    from hesc.protocols.classes.whole_models import WholeModel
 
     Array = NDArray[np.float64]
     Ranges = tuple[Array, Array]
@@ -28,7 +28,7 @@ MODELS: Final = len(_FEATURES) * len(_NUMBERS)
 """Models that there are to choose from."""
 
 
-M = TypeVar("M", bound="Scores")
+M = TypeVar("M", bound="WholeModel")
 
 
 class Quantised(NamedTuple, Generic[M]):
@@ -170,7 +170,7 @@ def _edge(
             at += 1
 
 
-def _work(model: Scores, bits: int) -> int:
+def _work(model: WholeModel, bits: int) -> int:
     """What grows with the gates of a circuit."""
     if isinstance(model, LinearScores):
         ones: int = sum(weight.bit_count() for weight in model.weights.ravel().tolist())

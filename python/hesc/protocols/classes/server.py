@@ -9,15 +9,15 @@ from hesc._native import ParameterError, ShapeError
 from hesc._support.inputs import of_kind
 from hesc.integers import BootstrappedIntegers
 from hesc.protocols import wire
-from hesc.protocols.classes.circuits import cheapest
-from hesc.protocols.classes.described import described, read
+from hesc.protocols.classes.comparisons import cheapest
+from hesc.protocols.classes.model_documents import described, read
 from hesc.protocols.classes.plan import ClassPlan
 from hesc.protocols.server import Server
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hesc.protocols.classes.models import Scores
+    from hesc.protocols.classes.whole_models import WholeModel
 
 
 class ClassServer(Server[ClassPlan]):
@@ -41,13 +41,13 @@ class ClassServer(Server[ClassPlan]):
         "model": wire.declared(wire.Codec(described, read))
     }
 
-    def __init__(self, plan: ClassPlan, model: Scores, *, keys: bytes | None = None) -> None:
+    def __init__(self, plan: ClassPlan, model: WholeModel, *, keys: bytes | None = None) -> None:
         super().__init__(plan, keys=keys)
         words = plan.words
         if not model.fits(words.inputs, len(plan.classes), words.bits):
             raise ShapeError("the model is of other features or classes than its plan")
         self._model = model
-        self._circuit: integers.Plan | None = None
+        self._circuit: integers.IntegerPlan | None = None
         self._evaluator: gates.Evaluator | None = None
         if self.keys is not None:
             if plan.engine == "bootstrapped":
@@ -68,8 +68,8 @@ class ClassServer(Server[ClassPlan]):
     def compute(self, parts: tuple[bytes, ...], samples: int) -> list[bytes]:
         """The encrypted classes of a query.
 
-        Cost: `hesc.integers.Plan` counts it; seconds to minutes for a query, however many of its
-        samples there are in slots.
+        Cost: `hesc.integers.IntegerPlan` counts it; seconds to minutes for a query, however many of
+        its samples there are in slots.
 
         Raises:
             WireError, ParameterError, KeyMismatchError: as `answer`.

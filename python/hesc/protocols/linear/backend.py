@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from hesc._native import ParameterError
 from hesc.models import extraction, scorecards, transforms
 from hesc.models.known import Known
-from hesc.planner.problems import Scores
+from hesc.planner.problems import ScoreProblem
 from hesc.protocols.backend import Alternative, Backend, PlanRequest, Roles, check_concluded
 from hesc.protocols.ledger import Count
 from hesc.protocols.linear import planning
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hesc.models.extraction import Linear
     from hesc.models.fidelity import Fidelity
     from hesc.planner.problems import Problem
-    from hesc.protocols.measuring import Measured
+    from hesc.protocols.measuring import MeasuredRun
     from hesc.protocols.runs import Progress, Run
 
     Array = NDArray[np.float64]
@@ -106,7 +106,7 @@ class LinearBackend(Backend):
 
     def measured(
         self, client: Any, server: Any, rows: Array, scores: Array, predictions: NDArray[Any]
-    ) -> Measured | None:
+    ) -> MeasuredRun | None:
         """A run for the report, which is the owner's own: no client has any of its answers."""
         if self.most_measured(server) is not None:
             server.count = Count()
@@ -141,7 +141,7 @@ class LinearBackend(Backend):
             )
         low, high = self.plan.ring.ranges
         weights, intercepts = self.linear.weights, self.linear.intercepts
-        return Scores(weights, intercepts, low=low, high=high), self.plan.error
+        return ScoreProblem(weights, intercepts, low=low, high=high), self.plan.error
 
 
 def form_of(request: PlanRequest) -> tuple[Linear, Fidelity | None]:

@@ -10,7 +10,7 @@ from hesc.protocols import ledger
 from hesc.protocols.linear.plan import LinearPlan
 from hesc.protocols.server import Server
 from hesc.protocols.weights import FIELDS, Weights
-from hesc.ring_products.models import Model
+from hesc.ring_products.models import Model, check_samples
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,14 +69,16 @@ class LinearServer(Server[LinearPlan]):
         """The answer of the ring product.
 
         Raises:
-            WireError, ParameterError, KeyMismatchError: as `answer`; more numbers than a model
-                whose weights are hidden has left.
+            WireError, ParameterError, KeyMismatchError: as `answer`; a ring product's query of
+                another number of samples than the message says; more numbers than a model whose
+                weights are hidden has left.
 
         """
-        del samples  # The ring product's own query says how many.
         model, most = self._model, self.plan.ring.answers
         if model is None:
             raise ParameterError("the server has no keys: give keys=, client.public_keys()")
+        # The client would refuse the answer; here nothing is computed or counted yet.
+        check_samples(parts[0], samples)
         if most is None:
             return [model.evaluate(parts[0])]
         self.count.check()

@@ -8,7 +8,7 @@ import numpy as np
 
 from hesc._native import ShapeError, WireError
 from hesc._support.inputs import whole
-from hesc.codes.encrypted import EncryptedDistances
+from hesc.codes.encrypted_codes import EncryptedDistances
 from hesc.codes.secret import decrypt_distances
 from hesc.protocols.client import Client
 from hesc.protocols.linkage import pieces

@@ -34,7 +34,7 @@ class Step:
 
 
 @dataclass
-class Run:
+class LinkageRun:
     """A linkage with all that it cost."""
 
     plan: LinkagePlan
@@ -94,7 +94,9 @@ def _people(records: int) -> tuple[list[dict[str, list[Any]]], NDArray[np.int64]
     return tables, np.stack([np.argsort(order) for order in orders], axis=1)
 
 
-def link(records: int = 5000, *, progress: bool | Callable[[int, int], object] = False) -> Run:
+def link(
+    records: int = 5000, *, progress: bool | Callable[[int, int], object] = False
+) -> LinkageRun:
     """Links the first `records` pairs of people in a random order: every one with every other.
 
     A fifth of them chose the threshold; quality is that on the others. Every message is bytes,
@@ -152,6 +154,6 @@ def link(records: int = 5000, *, progress: bool | Callable[[int, int], object] =
     # Out of sample: pairs in which neither side was trained on.
     trained = [set(known[:, side].tolist()) for side in range(2)]
     kept = [not any(int(pair[side]) in trained[side] for side in range(2)) for pair in found]
-    run = Run(plan, threshold, len(known), len(rest), steps, matches=found)
+    run = LinkageRun(plan, threshold, len(known), len(rest), steps, matches=found)
     run.found = quality(found[np.array(kept, dtype=bool)], rest)
     return run

@@ -61,14 +61,14 @@ def load() -> People:
     return People(columns(left), columns(right), np.array(sorted(true), dtype=np.int64))
 
 
-class Split(NamedTuple):
+class KnownMatches(NamedTuple):
     """Rows of people whose matches are known, to choose a threshold on, and all other pairs."""
 
     training: np.ndarray[Any, np.dtype[np.int64]]
     test: np.ndarray[Any, np.dtype[np.int64]]
 
 
-def split(people: People, training: int = 1000, random_state: int = 1) -> Split:
+def split(people: People, training: int = 1000, random_state: int = 1) -> KnownMatches:
     """Pairs in a random order, the first of them for training."""
     order = np.random.default_rng(random_state).permutation(people.true)
-    return Split(order[:training], order[training:])
+    return KnownMatches(order[:training], order[training:])

@@ -9,7 +9,7 @@ import numpy as np
 
 from hesc._native import ShapeError
 from hesc._support.inputs import of_kind
-from hesc.codes.encrypted import EncryptedCodes
+from hesc.codes.encrypted_codes import EncryptedCodes
 from hesc.codes.rows import checked
 from hesc.protocols.linkage import pieces
 from hesc.protocols.linkage.plan import LinkagePlan

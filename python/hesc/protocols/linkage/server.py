@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hesc._native import ParameterError, ShapeError
 from hesc._support.one_process import OneProcess
 from hesc._support.progress import Bar
-from hesc.codes.encrypted import EncryptedCodes
+from hesc.codes.encrypted_codes import EncryptedCodes
 from hesc.protocols.linkage import pieces
 from hesc.protocols.linkage.party import Party
 from hesc.protocols.message import Kind, name_of

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from hesc.models import neighbours as extraction
-from hesc.planner.problems import Distances
+from hesc.planner.problems import DistanceProblem
 from hesc.protocols.backend import Alternative, Backend, PlanRequest, Roles
 from hesc.protocols.neighbours import planning
 from hesc.protocols.neighbours.runs import NeighboursSession, simulate
@@ -93,4 +93,4 @@ class NeighboursBackend(Backend):
 
     def question(self) -> tuple[Problem, float]:
         """Distances of codes, which are exact."""
-        return Distances(self.codes), _EXACT
+        return DistanceProblem(self.codes), _EXACT

@@ -33,7 +33,7 @@ RECORDS: Final = 1 << 16
 """Records of a plan, at most."""
 
 
-class Concluded(NamedTuple):
+class Voted(NamedTuple):
     """What follows from distances."""
 
     predictions: NDArray[Any]
@@ -169,7 +169,7 @@ class NeighboursPlan(ModelPlan):
             )
         return ready
 
-    def concluded(self, distances: NDArray[np.uint32]) -> Concluded:
+    def concluded(self, distances: NDArray[np.uint32]) -> Voted:
         """Nearest records, votes and classes.
 
         Args:
@@ -185,7 +185,7 @@ class NeighboursPlan(ModelPlan):
             weights=self.weights,
         )
         predictions = voting.predicted(votes, self.classes)
-        return Concluded(predictions, voting.scores_of(votes), *found)
+        return Voted(predictions, voting.scores_of(votes), *found)
 
     def disclosure(self) -> Disclosure:
         """Who holds and learns what, with errors and bytes."""

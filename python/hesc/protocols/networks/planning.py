@@ -11,7 +11,7 @@ from hesc._native import NoiseBudgetError, ParameterError, ShapeError
 from hesc._support.inputs import real_array
 from hesc.models import transforms
 from hesc.models.agreement import typical_of
-from hesc.models.layers import Network
+from hesc.models.layers import DenseNetwork
 from hesc.models.samples import FARTHEST, are_ranges
 from hesc.params import sizes
 from hesc.protocols.linear.planning import RANGES, warn_of_narrow
@@ -78,7 +78,7 @@ class Region:
         return low - room, high + room
 
 
-def prepared(network: Network, region: Region, seen: Array, degree: int) -> Prepared:
+def prepared(network: DenseNetwork, region: Region, seen: Array, degree: int) -> Prepared:
     """Polynomials for activations, and weights for numbers of about 1.
 
     Args:
@@ -180,7 +180,7 @@ def make(
 
     """
     network = model.model
-    if not isinstance(network, Network) or network.is_linear:
+    if not isinstance(network, DenseNetwork) or network.is_linear:
         raise ParameterError(
             "this model has no hidden layer with an activation: PrivateClassifier and "
             "PrivateRegressor take linear ones, which are exacter and faster"
@@ -201,7 +201,7 @@ def make(
     scaled = replace(
         first, weights=first.weights * half, intercepts=first.intercepts + first.weights @ middle
     )
-    inner = Network((scaled, *network.layers[1:]))
+    inner = DenseNetwork((scaled, *network.layers[1:]))
     widths = (network.inputs, *(len(layer.intercepts) for layer in network.layers))
     best: tuple[NetworkPlan, Prepared] | None = None
     for degree, ring in _candidates(inner, ring_limit=None if wanted else _USUAL):
@@ -293,7 +293,7 @@ def _ranges(features: Array, ranges: tuple[ArrayLike, ArrayLike] | None) -> tupl
     return low, high
 
 
-def _candidates(network: Network, *, ring_limit: int | None) -> list[tuple[int, int]]:
+def _candidates(network: DenseNetwork, *, ring_limit: int | None) -> list[tuple[int, int]]:
     """Degrees and rings, the cheapest first."""
     squares = all(layer.activation == "square" for layer in network.layers[:-1])
     return [

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from hesc.protocols.outsourced.plan import OutsourcedPlan
 from hesc.protocols.server import EncryptedModelServer
-from hesc.ring_products.models import EncryptedModel
+from hesc.ring_products.models import EncryptedModel, check_samples
 
 
 class OutsourcedServer(EncryptedModelServer[OutsourcedPlan]):
@@ -32,9 +32,10 @@ class OutsourcedServer(EncryptedModelServer[OutsourcedPlan]):
         """The answer of the ring product.
 
         Raises:
-            WireError, ParameterError, KeyMismatchError: as `answer`; a query under another key
-                than the model's.
+            WireError, ParameterError, KeyMismatchError: as `answer`; a ring product's query of
+                another number of samples than the message says, or under another key than the
+                model's.
 
         """
-        del samples  # The ring product's own query says how many.
+        check_samples(parts[0], samples)
         return [self._model.evaluate(parts[0])]

@@ -10,12 +10,12 @@ mod damage;
 mod encrypted_models;
 pub mod frames;
 mod galleries;
-mod leveled;
 mod lies;
 mod logarithms;
 mod public_keys;
 mod ring_products;
 pub mod streams;
+mod vectors;
 
 use std::time::{Duration, Instant};
 
@@ -34,12 +34,12 @@ use rand_core::SeedableRng;
 use encrypted_models::EncryptedModelTarget;
 use frames::{Family, Frame};
 use galleries::GalleryTarget;
-use leveled::LeveledTarget;
 use lies::below;
 use logarithms::LogarithmTarget;
 use public_keys::PublicKeysTarget;
 use ring_products::RingProductTarget;
 use streams::StreamsTarget;
+use vectors::VectorTarget;
 
 /// A valid object.
 pub struct Object {
@@ -212,11 +212,11 @@ pub fn quick_targets() -> Targets {
             u64::from(codes::MODULUS),
             Packing::Coefficients,
         )?)?),
-        Box::new(LeveledTarget::new(SchemeKind::Bfv, 512, 7681)?),
-        Box::new(LeveledTarget::new(SchemeKind::Bgv, 512, 7681)?),
-        Box::new(LeveledTarget::new(SchemeKind::Ckks, 512, 0)?),
-        Box::new(LeveledTarget::new(SchemeKind::Bfv, 255, 2)?),
-        Box::new(LeveledTarget::new(SchemeKind::Bgv, 255, 7)?),
+        Box::new(VectorTarget::new(SchemeKind::Bfv, 512, 7681)?),
+        Box::new(VectorTarget::new(SchemeKind::Bgv, 512, 7681)?),
+        Box::new(VectorTarget::new(SchemeKind::Ckks, 512, 0)?),
+        Box::new(VectorTarget::new(SchemeKind::Bfv, 255, 2)?),
+        Box::new(VectorTarget::new(SchemeKind::Bgv, 255, 7)?),
         Box::new(RingProductTarget::new(false)?),
         Box::new(RingProductTarget::new(true)?),
         Box::new(EncryptedModelTarget::new(Under::Secret)?),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _LONGEST_LINE: Final = 1 << 22
 
 
-class Table:
+class CsvFile:
     """A CSV file whose first line names its columns, opened in binary.
 
     Cells are separated by commas and may be quoted; a row is one line. Empty lines may come before

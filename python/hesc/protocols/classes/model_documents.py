@@ -8,30 +8,30 @@ import numpy as np
 
 from hesc._native import WireError
 from hesc._support import documents
-from hesc.protocols.classes.models import LARGEST, LinearScores, TreeVotes
+from hesc.protocols.classes.whole_models import LARGEST, LinearScores, TreeVotes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from hesc.protocols.classes.models import Scores
+    from hesc.protocols.classes.whole_models import WholeModel
     from hesc.protocols.wire import Earlier
 
-_PARTS: Final[dict[str, tuple[Callable[..., Scores], dict[str, int]]]] = {
+_PARTS: Final[dict[str, tuple[Callable[..., WholeModel], dict[str, int]]]] = {
     "linear": (LinearScores, {"weights": 2, "offsets": 1}),
     "trees": (TreeVotes, {"roots": 1, "nodes": 2, "values": 2, "offsets": 1}),
 }
 
 
-def described(model: Scores) -> dict[str, Any]:
+def described(model: WholeModel) -> dict[str, Any]:
     """A model for a document: **weights in the clear**."""
     _, axes = _PARTS[model.name]
     parts = {name: documents.packed(getattr(model, name)) for name in axes}
     return {"model": model.name} | parts
 
 
-def read(value: object, _what: str, earlier: Earlier) -> Scores:
+def read(value: object, _what: str, earlier: Earlier) -> WholeModel:
     """A model from a document, which fits the plan before it.
 
     Raises:

@@ -12,7 +12,7 @@ from hesc.params.parameter_set import Params
 from hesc.planner import probes
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
-from hesc.planner.work import Count, counted
+from hesc.planner.work import StageCount, counted
 from hesc.protocols.candidates.for_problems import ForScores
 from hesc.secret import keygen
 from hesc.vectors.blanks import blank
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from hesc.params.vectors import VectorParams
     from hesc.planner.probes import Probe
-    from hesc.planner.tasks import Scores, Task
+    from hesc.planner.tasks import ScoreProblem, Task
 
 _PROBES: Final = ((4, 1, 4), (8, 4, 1), (64, 1, 1), (64, 10, 1), (256, 10, 1))
 """Features, outputs and samples that it is timed on."""
@@ -44,7 +44,7 @@ class Rows(ForScores):
         for shape in _PROBES:
             yield probes.scores(rng, shape, 0.01, "client_server")
 
-    def scores(self, task: Task, problem: Scores) -> Estimate | Infeasible:
+    def scores(self, task: Task, problem: ScoreProblem) -> Estimate | Infeasible:
         """See `ForScores`."""
         if task.setting == "outsourced":
             return Infeasible(
@@ -64,9 +64,9 @@ class Rows(ForScores):
             parameters=self._preset,
             work=counted(
                 f"rows.{self._preset}",
-                encrypt=Count(task.samples, 0, 0),
-                answer=Count(task.samples, task.samples * rotations, task.samples * diagonals),
-                decrypt=Count(task.samples, 0, 0),
+                encrypt=StageCount(task.samples, 0, 0),
+                answer=StageCount(task.samples, task.samples * rotations, task.samples * diagonals),
+                decrypt=StageCount(task.samples, 0, 0),
             ),
             up=sizes.vector(params, seeded=True) * task.samples,
             down=sizes.vector(params, level=level) * task.samples,
@@ -74,7 +74,7 @@ class Rows(ForScores):
             error=error * problem.largest,
             failure=task.samples * LATTICE,
             sees=Sees("scores", model_at_server=True, noise_tells="the model"),
-            prepare=partial(_Parties, params, problem),
+            prepare=partial(_RowSides, params, problem),
         )
 
 
@@ -97,8 +97,8 @@ def _keys(params: VectorParams, shape: tuple[int, int]) -> int:
     return both - sizes.keys(params, products=False)
 
 
-class _Parties:
-    def __init__(self, params: VectorParams, problem: Scores) -> None:
+class _RowSides:
+    def __init__(self, params: VectorParams, problem: ScoreProblem) -> None:
         self._problem = problem
         shape = problem.outputs, problem.features
         self._secret, self._public = keygen(

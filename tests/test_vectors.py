@@ -16,8 +16,8 @@ import pytest
 
 import hesc
 from tests import reading
-from tests.leveled_cases import SCHEMES, Keys, close, stored_keys
-from tests.second_implementation import leveled, wire
+from tests.second_implementation import vectors, wire
+from tests.vector_cases import SCHEMES, Keys, close, stored_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -277,15 +277,15 @@ def test_stored_vectors(case: dict[str, Any], tmp_path: Path) -> None:
     assert wire.read_vector(stored("product"))[:3] == (4, 1, product_bound)
     levels = wire.level_moduli(stored("params"))
     assert levels == [[params.coeff_moduli[i] for i in places] for places in params.levels]
-    head, parts = wire.read_leveled(stored("product"), degree, levels)
-    numbers, modulus = leveled.phase(parts, ternary, levels[head[1] - 1])
+    head, parts = wire.read_vector_ciphertext(stored("product"), degree, levels)
+    numbers, modulus = vectors.phase(parts, ternary, levels[head[1] - 1])
     factor, scale, t = head[3], head[4], params.plain_modulus
     if t is None:
-        close(leveled.decrypt_ckks(numbers, scale, 4).real, left * right)
+        close(vectors.decrypt_ckks(numbers, scale, 4).real, left * right)
     elif params.scheme == "bfv":
-        assert leveled.decrypt_bfv(numbers, modulus, t, 4) == (left * right).tolist()
+        assert vectors.decrypt_bfv(numbers, modulus, t, 4) == (left * right).tolist()
     else:
-        assert leveled.decrypt_bgv(numbers, factor, t, 4) == (left * right).tolist()
+        assert vectors.decrypt_bgv(numbers, factor, t, 4) == (left * right).tolist()
 
 
 EVALUATION = """

@@ -10,9 +10,9 @@ import numpy as np
 
 from hesc import integers
 from hesc._native import CircuitError
-from hesc.integers import ENGINES, Kind
+from hesc.integers import ENGINES, IntegerKind
 from hesc.params import sizes
-from hesc.protocols.classes.models import ARGMAX, LinearScores, function, index_kind
+from hesc.protocols.classes.whole_models import ARGMAX, LinearScores, function, index_kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from hesc.params.streams import StreamParams
     from hesc.params.vectors import VectorParams
-    from hesc.protocols.classes.models import Scores
+    from hesc.protocols.classes.whole_models import WholeModel
 
 _WIDEST: Final = 256
 """Bits of an encrypted word, which holds the features of a sample side by side."""
@@ -47,10 +47,12 @@ class Words(NamedTuple):
         return _WIDEST // self.bits
 
     @property
-    def kinds(self) -> list[Kind]:
+    def kinds(self) -> list[IntegerKind]:
         """The type of each word."""
         places = range(0, self.inputs, self.per_word)
-        return [Kind(self.bits * min(self.per_word, self.inputs - first)) for first in places]
+        return [
+            IntegerKind(self.bits * min(self.per_word, self.inputs - first)) for first in places
+        ]
 
     def numbers(self, steps: NDArray[np.int64]) -> list[NDArray[Any]]:
         """Rows of quantised features as numbers of these kinds, the first feature lowest."""
@@ -80,7 +82,7 @@ _KEPT: Final = 32
 class _ByContent:
     """A model whose equals hold the same numbers, as they are now."""
 
-    def __init__(self, model: Scores) -> None:
+    def __init__(self, model: WholeModel) -> None:
         self.model = model
         parts = [getattr(model, part.name) for part in fields(model)]
         self._content = model.name, *((part.shape, part.tobytes()) for part in parts)
@@ -93,13 +95,13 @@ class _ByContent:
 
 
 def cheapest(
-    model: Scores,
+    model: WholeModel,
     words: Words,
     *,
     engine: str,
     batch: int,
     params: VectorParams | StreamParams | None = None,
-) -> integers.Plan:
+) -> integers.IntegerPlan:
     """The circuit that takes least of an engine's sets, or of one set.
 
     The last ones are remembered: a table of candidates asks for those of the plan again.
@@ -125,9 +127,9 @@ def _cheapest(
     engine: str,
     batch: int,
     params: VectorParams | StreamParams | None,
-) -> integers.Plan:
+) -> integers.IntegerPlan:
     model = of.model
-    found: list[integers.Plan] = []
+    found: list[integers.IntegerPlan] = []
     reason: CircuitError | None = None
     classes = len(model.offsets)
     gates = _gates(model, words.bits)
@@ -159,7 +161,7 @@ def _cheapest(
     return min(found, key=lambda plan: plan.seconds)
 
 
-def _gates(model: Scores, bits: int) -> int:
+def _gates(model: WholeModel, bits: int) -> int:
     """About how many gates a decision takes: five for each bit of a sum, two of a comparison."""
     classes = len(model.offsets)
     width = int(model.most(bits).max()).bit_length()
@@ -174,7 +176,9 @@ def _gates(model: Scores, bits: int) -> int:
     return nodes * (2 * bits + classes * leaf) + 5 * len(model.roots) * classes * width + largest
 
 
-def bytes_of(circuit: integers.Plan, words: Words, rows: int, classes: int) -> tuple[int, int]:
+def bytes_of(
+    circuit: integers.IntegerPlan, words: Words, rows: int, classes: int
+) -> tuple[int, int]:
     """Bytes of the words of so many samples, and of the places of their classes."""
     params: Any = circuit.params
     answer = index_kind(classes)
@@ -187,7 +191,7 @@ def bytes_of(circuit: integers.Plan, words: Words, rows: int, classes: int) -> t
     return up, sizes.integers(params, answer, level=circuit.levels[-1])
 
 
-def key_bytes(circuit: integers.Plan) -> int:
+def key_bytes(circuit: integers.IntegerPlan) -> int:
     """Bytes of the public keys that a server is given."""
     params: Any = circuit.params
     if circuit.engine == "bootstrapped":

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hesc.protocols.classes.models import TreeVotes
 from hesc.protocols.classes.quantisation import rounded, two_or_more
+from hesc.protocols.classes.whole_models import TreeVotes
 
 if TYPE_CHECKING:
     from hesc.models.trees import TreeEnsemble

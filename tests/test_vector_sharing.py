@@ -9,8 +9,8 @@ import pytest
 
 import hesc
 from hesc import _native
-from tests.leveled_cases import Keys, precise_keys
-from tests.second_implementation import leveled, wire
+from tests.second_implementation import vectors, wire
+from tests.vector_cases import Keys, precise_keys
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,10 +86,10 @@ def test_what_is_shared_follows_the_owners_bounds(precise: Keys) -> None:
             secret.decrypt_shared(other, expected=expected, answers=4)
     # Its numbers do not change the noise.
     levels = wire.level_moduli(params.to_bytes())
-    head, parts = wire.read_leveled(vector.to_bytes(), params.ring_degree, levels)
+    head, parts = wire.read_vector_ciphertext(vector.to_bytes(), params.ring_degree, levels)
     for factor in (2.0, 0.9):
         lie = (*head[:5], *(number * factor for number in head[5:9]), head[9])
-        lying = vector_of(public, wire.write_leveled(lie, parts, levels), 1)
+        lying = vector_of(public, wire.write_vector_ciphertext(lie, parts, levels), 1)
         assert secret.decrypt_shared(lying, expected=expected, answers=4).deviation == deviation
     # Nor do its words about which slots it fills and whether with complex numbers.
     for length, complex_values in ((128, False), (1, True)):
@@ -135,16 +135,16 @@ def test_a_crafted_ciphertext_of_the_review_shows_no_secret(precise: Keys) -> No
     secret, public = hesc.keygen(params, products=False)
     honest = public.encrypt(np.zeros(512, dtype=np.complex128))
     levels = wire.level_moduli(params.to_bytes())
-    head, parts = wire.read_leveled(honest.to_bytes(), params.ring_degree, levels)
+    head, parts = wire.read_vector_ciphertext(honest.to_bytes(), params.ring_degree, levels)
     crafted = np.zeros_like(parts)
     crafted[1, :, 0] = 2**30
-    data = wire.write_leveled(head, crafted, levels)
+    data = wire.write_vector_ciphertext(head, crafted, levels)
     vector = vector_of(public, data, 512, complex_values=True)
     own = secret.decrypt(vector)
     shared = secret.decrypt_shared(vector, expected=honest, answers=512).values
 
     def ternary(slots: NDArray[Any]) -> NDArray[np.float64]:
-        coefficients = leveled.coefficients(slots, params.ring_degree)
+        coefficients = vectors.coefficients(slots, params.ring_degree)
         return np.asarray(np.clip(np.round(coefficients * 2.0**25), -1, 1))
 
     truth = ternary(own)

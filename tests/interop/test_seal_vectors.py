@@ -114,7 +114,7 @@ def transformed(parts: NDArray[np.int64], *, back: bool) -> NDArray[np.int64]:
 
 
 def to_seal(p: Pair, vector: hesc.EncryptedVector) -> Any:
-    head, parts = wire.read_leveled(vector.to_bytes(), DEGREE, LEVELS)
+    head, parts = wire.read_vector_ciphertext(vector.to_bytes(), DEGREE, LEVELS)
     like = p.encryptor.encrypt(seal_encode(p, values(p.scheme, 0)))
     for _ in range(len(MODULI) - parts.shape[1]):
         like = p.evaluator.mod_switch_to_next(like)
@@ -131,11 +131,11 @@ def coefficients(ciphertext: Any) -> NDArray[np.int64]:
 
 def from_seal(p: Pair, ciphertext: Any, noise: hesc.EncryptedVector) -> hesc.EncryptedVector:
     """SEAL's residues in a frame of ours; the noise is said to be that of a vector of ours."""
-    head, _ = wire.read_leveled(noise.to_bytes(), DEGREE, LEVELS)
+    head, _ = wire.read_vector_ciphertext(noise.to_bytes(), DEGREE, LEVELS)
     _, _, scale, factor = seal_format.read_parts(ciphertext)
     parts = coefficients(ciphertext)
     head = (head[0], parts.shape[1], len(parts), factor, scale, *head[5:])
-    data = wire.write_leveled(head, parts, LEVELS)
+    data = wire.write_vector_ciphertext(head, parts, LEVELS)
     return raw(p, _native.Ciphertext.from_bytes(p.secret.params, data))
 
 
@@ -159,11 +159,11 @@ def test_plaintexts_are_the_same_polynomials(pair: Pair) -> None:
     if pair.scheme == "ckks":
         # An encryption of zero plus the plaintext shows the plaintext's residues.
         zero = pair.public.encrypt(np.zeros(1))
-        _, before = wire.read_leveled(zero.to_bytes(), DEGREE, LEVELS)
+        _, before = wire.read_vector_ciphertext(zero.to_bytes(), DEGREE, LEVELS)
         with_it = zero.native.add_plain(
             _native.Plaintext.encode_complex(params, x, SCALE, len(MODULI))
         )
-        _, after = wire.read_leveled(raw(pair, with_it).to_bytes(), DEGREE, LEVELS)
+        _, after = wire.read_vector_ciphertext(raw(pair, with_it).to_bytes(), DEGREE, LEVELS)
         ours = (after[0, 0] - before[0, 0]) % MODULI[0]
         theirs = pair.evaluator.sub_plain(
             like := pair.encryptor.encrypt(seal_encode(pair, x)), seal_encode(pair, x)
@@ -217,7 +217,7 @@ def test_what_both_compute_alike_has_equal_residues(pair: Pair) -> None:
         alike.append((a.native.multiply(b.native).rescale(), rescaled))
         alike.append((a.native.mod_switch_to(2), evaluator.mod_switch_to_next(c)))
     for ours, theirs in alike:
-        _, parts = wire.read_leveled(raw(pair, ours).to_bytes(), DEGREE, LEVELS)
+        _, parts = wire.read_vector_ciphertext(raw(pair, ours).to_bytes(), DEGREE, LEVELS)
         np.testing.assert_array_equal(parts, coefficients(theirs))
 
 

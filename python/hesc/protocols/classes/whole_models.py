@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from hesc.integers import Integers, Kind, total, where
+from hesc.integers import IntegerKind, Integers, total, where
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,7 +55,7 @@ class LinearScores:
 
     def expressions(self, features: Sequence[Integers], width: int) -> list[Integers]:
         """The totals of encrypted features: shifted copies, one for each bit of a weight."""
-        kind = Kind(width)
+        kind = IntegerKind(width)
         wide = [feature.astype(kind) for feature in features]
         found = []
         for row, offset in zip(self.weights.tolist(), self.offsets.tolist(), strict=True):
@@ -120,7 +120,7 @@ class TreeVotes:
 
     def expressions(self, features: Sequence[Integers], width: int) -> list[Integers]:
         """The totals of encrypted features: comparisons with thresholds choose among leaves."""
-        kind = Kind(width)
+        kind = IntegerKind(width)
         leaves = [
             self._chosen(features, self.values[:, of], kind) for of in range(len(self.offsets))
         ]
@@ -130,13 +130,15 @@ class TreeVotes:
             for offset, of_trees in zip(offsets, leaves, strict=True)
         ]
 
-    def index(self, features: Sequence[Integers], kind: Kind) -> Integers | None:
+    def index(self, features: Sequence[Integers], kind: IntegerKind) -> Integers | None:
         """The class of a sample from a single tree, whose leaves hold classes."""
         if len(self.roots) > 1:
             return None
         return self._chosen(features, (self.values + self.offsets).argmax(axis=1), kind)[0]
 
-    def _chosen(self, features: Sequence[Integers], leaves: Whole, kind: Kind) -> list[Integers]:
+    def _chosen(
+        self, features: Sequence[Integers], leaves: Whole, kind: IntegerKind
+    ) -> list[Integers]:
         """The numbers of the leaves that are reached, one of each tree."""
         greater: dict[tuple[int, int], Integers] = {}
         found: dict[int, Integers | int] = {}
@@ -186,27 +188,27 @@ class TreeVotes:
         return bool(ordered and small and (self.offsets >= 0).all() and (self.offsets < room).all())
 
 
-Scores = LinearScores | TreeVotes
+WholeModel = LinearScores | TreeVotes
 
 
-def constant(number: int, kind: Kind) -> Integers:
+def constant(number: int, kind: IntegerKind) -> Integers:
     """A public number as an expression."""
     return Integers(kind, "constant", argument=number)
 
 
-def classify(model: Scores, features: Whole) -> Whole:
+def classify(model: WholeModel, features: Whole) -> Whole:
     """The place of each sample's class: what circuits give, exactly."""
     places: Whole = model.totals(features).argmax(axis=1)
     return places
 
 
-def index_kind(classes: int) -> Kind:
+def index_kind(classes: int) -> IntegerKind:
     """The kind of integer that holds the place of a class, `0 <= place < classes`."""
-    return Kind(max(1, (classes - 1).bit_length()))
+    return IntegerKind(max(1, (classes - 1).bit_length()))
 
 
 def function(
-    model: Scores, bits: int, per_word: int, inputs: int, argmax: str
+    model: WholeModel, bits: int, per_word: int, inputs: int, argmax: str
 ) -> Callable[..., Integers]:
     """What `hesc.integers.plan` takes: words of encrypted features in, the class's place out."""
     classes = len(model.offsets)
@@ -214,7 +216,7 @@ def function(
 
     def decide(*words: Integers) -> Integers:
         features = [
-            (words[at // per_word] >> bits * (at % per_word)).astype(Kind(bits))
+            (words[at // per_word] >> bits * (at % per_word)).astype(IntegerKind(bits))
             for at in range(inputs)
         ]
         direct = model.index(features, kind) if isinstance(model, TreeVotes) else None
@@ -227,7 +229,7 @@ def function(
     return decide
 
 
-def _by_pairs(totals: Sequence[Integers], kind: Kind) -> Integers:
+def _by_pairs(totals: Sequence[Integers], kind: IntegerKind) -> Integers:
     """The place of the first of the largest, by comparing each with each."""
     later = {
         (i, j): totals[j] > totals[i] for i in range(len(totals)) for j in range(i + 1, len(totals))
@@ -248,7 +250,7 @@ def _by_pairs(totals: Sequence[Integers], kind: Kind) -> Integers:
     return place
 
 
-def _by_rounds(totals: Sequence[Integers], kind: Kind) -> Integers:
+def _by_rounds(totals: Sequence[Integers], kind: IntegerKind) -> Integers:
     """The same by a tournament: fewer comparisons, one after another."""
     items = [(number, constant(place, kind)) for place, number in enumerate(totals)]
     while len(items) > 1:

@@ -27,7 +27,7 @@ const SLOT_TAILS: f64 = 14.0;
 const SEEDED: u64 = 4;
 
 /// A scheme with multiplication, its keys and objects.
-pub struct LeveledTarget {
+pub struct VectorTarget {
     scheme: Rlwe,
     plain_modulus: u64,
     secret: rlwe::SecretKey,
@@ -39,7 +39,7 @@ pub struct LeveledTarget {
     objects: Vec<Object>,
 }
 
-impl LeveledTarget {
+impl VectorTarget {
     /// On the ring of an index, with a plaintext modulus that CKKS does not have.
     pub fn new(
         kind: SchemeKind,
@@ -201,7 +201,7 @@ impl LeveledTarget {
     }
 }
 
-impl Target for LeveledTarget {
+impl Target for VectorTarget {
     fn objects(&self) -> &[Object] {
         &self.objects
     }

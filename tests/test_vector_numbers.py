@@ -10,8 +10,8 @@ import pytest
 import hesc
 from hesc._native import primes_of_bits
 from tests import reading
-from tests.leveled_cases import SCHEMES, Keys, close, precise_keys
 from tests.second_implementation import wire
+from tests.vector_cases import SCHEMES, Keys, close, precise_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +59,7 @@ def test_nothing_on_the_wire_but_residues_depends_on_the_data(scheme: str) -> No
         # The norms of both are the same.
         operands = (operand, -operand)
     for first, second in zip(forms(one, operands[0]), forms(other, operands[1]), strict=True):
-        heads = [wire.leveled_head(data) for data in (first, second)]
+        heads = [wire.vector_ciphertext_head(data) for data in (first, second)]
         assert heads[0] == heads[1]
         assert len(first) == len(second)
     seeded = [secret.encrypt_to_bytes(data) for data in (one, other)]

@@ -11,7 +11,7 @@ import numpy as np
 import hesc
 from tests import reading
 from tests.laws.programs import FLAG, OPERAND, Programs, between, one_of, operation
-from tests.leveled_party import Party, party
+from tests.vector_party import Party, party
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ import hesc
 from hesc import _native
 from tests import reading
 from tests.laws.wire import check_ciphertexts_only, check_no_word_repeats
-from tests.leveled_party import SCHEMES, party
+from tests.vector_party import SCHEMES, party
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hesc import _native
 from hesc._support.inputs import whole, wire_bytes
-from hesc.integers.kinds import Kind
+from hesc.integers.kinds import IntegerKind
 
 if TYPE_CHECKING:
     from typing import Self
@@ -28,7 +28,7 @@ class Shape(NamedTuple):
     blocks: int
 
 
-class Message(_native.Message):
+class StreamCipherMessage(_native.Message):
     """Numbers under Kreyvium: nonce, type and count are public, and travel with them.
 
     `hesc.CipherKey.encrypt` makes it. The cipher hides numbers and does not protect them: who
@@ -47,19 +47,19 @@ class Message(_native.Message):
         return cls(super().from_bytes(wire_bytes(data)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Message.from_bytes, (self.to_bytes(),)
+        return StreamCipherMessage.from_bytes, (self.to_bytes(),)
 
     def __len__(self) -> int:
         return self.integers[0]
 
     def __repr__(self) -> str:
         what = f"{len(self)} of {self.kind} in {self.runs} runs"
-        return f"<hesc.integers.transciphering.Message: {what}>"
+        return f"<hesc.integers.transciphering.StreamCipherMessage: {what}>"
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> IntegerKind:
         """The kind of the numbers."""
-        return Kind(*self.integers[1:])
+        return IntegerKind(*self.integers[1:])
 
     @property
     def shape(self) -> Shape:

@@ -11,7 +11,6 @@ import pytest
 
 import hesc
 from tests import reading
-from tests.laws.leveled_programs import VectorProgram
 from tests.laws.programs import (
     FLAG,
     OPERAND,
@@ -23,7 +22,8 @@ from tests.laws.programs import (
     search,
     tally,
 )
-from tests.leveled_party import SCHEMES
+from tests.laws.vector_programs import VectorProgram
+from tests.vector_party import SCHEMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ import pytest
 
 import hesc
 from tests import reading
-from tests.leveled_party import SCHEMES, Party, party
+from tests.vector_party import SCHEMES, Party, party
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ import pytest
 
 import hesc
 from tests import reading
-from tests.leveled_party import Party, party
+from tests.vector_party import Party, party
 
 if TYPE_CHECKING:
     from collections.abc import Callable
