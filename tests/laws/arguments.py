@@ -454,7 +454,7 @@ def _gates() -> Iterator[Call]:
         }:  # fmt: skip
             given = {"adder": "ripple", "signed": False}
             yield _of(function, **{argument: given.get(argument, 4) for argument in wanted})
-    circuit = gates.ripple_carry_adder(1)
+    circuit = gates.integers.adder(1, adder="ripple")
     yield _of(gates.stream_multiplier, gate="AND", stream_length=4)
     yield _of(gates.Circuit.from_bristol, text=circuit.to_bristol())
     yield _several(gates.Builder, inputs=2)

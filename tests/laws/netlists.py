@@ -89,7 +89,7 @@ def _add(netlist: Netlist, rng: np.random.Generator) -> None:
         netlist.steps.append(lambda _, ones: ones * bit)
     else:
         # Another circuit's gates: two bits, added.
-        (total,) = builder.append(gates.ripple_carry_adder(1), [wires[i], wires[j]])
+        (total,) = builder.append(gates.integers.adder(1, adder="ripple"), [wires[i], wires[j]])
         wires.extend(total)
         netlist.steps.append(lambda bits, _: bits[i] ^ bits[j])
         netlist.steps.append(lambda bits, _: bits[i] & bits[j])

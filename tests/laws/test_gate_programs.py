@@ -145,7 +145,7 @@ class Circuits(Programs[Kept]):
                 (hesc.CircuitError, hesc.WireError),
             ),
             "cut": (lambda: gates.Circuit.from_bristol(text[: len(text) // 2]), (hesc.HescError,)),
-            "width": (lambda: gates.ripple_carry_adder(0), (hesc.ParameterError,)),
+            "width": (lambda: gates.integers.adder(0, adder="ripple"), (hesc.ParameterError,)),
         }
         call, errors = calls[kind]
         self.refused(call, errors)
@@ -167,9 +167,9 @@ def library(kind: int, width: int) -> tuple[gates.Circuit, Callable[..., int], l
 
     half, mask = (width + 1) // 2, 2**width - 1
     table: list[tuple[Callable[[], gates.Circuit], Callable[..., int], list[int]]] = [
-        (lambda: gates.ripple_carry_adder(width), lambda a, b: a + b, [width] * 2),
-        (lambda: gates.array_multiplier(low), lambda a, b: a * b, [low] * 2),
-        (lambda: gates.comparator(width), lambda a, b: int(a < b), [width] * 2),
+        (lambda: gates.integers.adder(width, adder="ripple"), lambda a, b: a + b, [width] * 2),
+        (lambda: gates.integers.multiplier(low), lambda a, b: a * b, [low] * 2),
+        (lambda: gates.less(width), lambda a, b: int(a < b), [width] * 2),
         (lambda: gates.stream_multiplier("AND", width), lambda a, b: a & b, [width] * 2),
         (lambda: gates.stream_multiplier("XOR", width), lambda a, b: a ^ b, [width] * 2),
         (lambda: gates.popcount(width), ones, [width]),

@@ -42,7 +42,9 @@ def test_encrypted_bits_tell_nothing() -> None:
 
     def evaluated(bits: Any) -> gates.EncryptedBits:
         encrypted = gates.encrypt_bits(public, bits)
-        (total,) = server(gates.ripple_carry_adder(5), encrypted, encrypted, progress=False)
+        (total,) = server(
+            gates.integers.adder(5, adder="ripple"), encrypted, encrypted, progress=False
+        )
         return total
 
     forms: dict[str, Callable[[Any], bytes]] = {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hesc_circuits::gates::{
     BinaryGate, Builder as GateBuilder, Gate, GateError, Netlist, Output, Precision,
-    Program as GateProgram, Wire, binary, stochastic,
+    Program as GateProgram, Wire, stochastic,
 };
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
@@ -52,21 +52,6 @@ impl Circuit {
     #[new]
     fn new(of: &Self) -> Self {
         Self(Arc::clone(&of.0))
-    }
-
-    #[staticmethod]
-    fn ripple_carry_adder(width: usize) -> PyResult<Self> {
-        make(binary::ripple_carry_adder(width))
-    }
-
-    #[staticmethod]
-    fn array_multiplier(py: Python<'_>, width: usize) -> PyResult<Self> {
-        make(py.compute(|| binary::array_multiplier(width)))
-    }
-
-    #[staticmethod]
-    fn comparator(width: usize) -> PyResult<Self> {
-        make(binary::comparator(width))
     }
 
     #[staticmethod]

@@ -255,13 +255,13 @@ pub enum SchemeError {
 
 impl SchemeError {
     /// For sets of a scheme that this build leaves out.
-    #[cfg(not(feature = "tfhe"))]
-    pub(crate) fn without_tfhe() -> Self {
+    #[cfg(not(all(feature = "classical", feature = "tfhe")))]
+    pub(crate) fn left_out(scheme: &str) -> Self {
         Self::Parameter {
             name: "scheme",
-            value: "tfhe".into(),
-            remedy: "this build leaves it out, which takes minutes to compile: build with the feature tfhe \
-                     (make build)",
+            value: scheme.into(),
+            remedy: "this build leaves it out, since it takes long to compile: build with the features classical \
+                     and tfhe (make build)",
         }
     }
 

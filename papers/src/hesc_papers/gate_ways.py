@@ -12,6 +12,7 @@ from hesc import gates
 from hesc.gates.secret import decrypt_bits
 from hesc.params import Params, StreamParams
 from hesc.secret import keygen
+from hesc_papers.hsiao2022sche_circuits import array_multiplier
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,8 +48,8 @@ class Bench:
     def program(self, candidate: str, bits: int) -> gates.Program:
         """The candidate's program for numbers of `bits` bits, streams of `2**bits`."""
         circuit = {
-            BINARY: lambda: gates.array_multiplier(bits),
-            BINARY_COMPILED: lambda: gates.array_multiplier(bits),
+            BINARY: lambda: array_multiplier(bits),
+            BINARY_COMPILED: lambda: array_multiplier(bits),
             AND_STREAMS: lambda: gates.stream_multiplier("AND", 2**bits),
             AND_COMPILED: lambda: gates.stream_multiplier("AND", 2**bits),
             XOR_STREAMS: lambda: gates.stream_multiplier("XOR", 2**bits),

@@ -1,4 +1,4 @@
-"""Circuits on binary numbers and on bit streams (hsiao2022sche, section 2)."""
+"""Circuits on bit streams (hsiao2022sche, section 2)."""
 
 from __future__ import annotations
 
@@ -10,21 +10,6 @@ from hesc.gates.circuit import Circuit, unsigned
 def _size(value: int, name: str) -> int:
     # The compiled part knows each circuit's own limits.
     return whole(value, name, 0, INDEX)
-
-
-def ripple_carry_adder(width: int) -> Circuit:
-    """`a + b` of `width` bits each (1 to 4096), with one bit more: five gates a bit."""
-    return unsigned(_native.Circuit.ripple_carry_adder(_size(width, "width")))
-
-
-def array_multiplier(width: int) -> Circuit:
-    """`a * b` of `width` bits each (1 to 4096), with twice as many: `6 width**2` gates."""
-    return unsigned(_native.Circuit.array_multiplier(_size(width, "width")))
-
-
-def comparator(width: int) -> Circuit:
-    """Whether `a < b` of `width` bits each (1 to 4096): two gates a bit."""
-    return unsigned(_native.Circuit.comparator(_size(width, "width")))
 
 
 def stream_multiplier(gate: str, stream_length: int) -> Circuit:

@@ -2,7 +2,8 @@
 //! compute in the clear, and how few bootstraps they take on encrypted bits.
 //!
 //! ```
-//! use hesc_circuits::gates::{BinaryGate, Builder, binary};
+//! use hesc_circuits::gates::integers::{self, Adder};
+//! use hesc_circuits::gates::{BinaryGate, Builder};
 //!
 //! // A circuit of one's own ...
 //! let (mut builder, inputs) = Builder::new(&[1, 1]);
@@ -11,13 +12,12 @@
 //! assert_eq!(circuit.evaluate_numbers(&[&[0, 1, 1], &[0, 0, 1]])?, [[1, 0, 1]]);
 //!
 //! // ... or one of the library's.
-//! let multiplier = binary::array_multiplier(4)?;
-//! assert_eq!(multiplier.counts().binary(), 6 * 4 * 4);
-//! assert_eq!(multiplier.evaluate_numbers(&[&[13, 7], &[11, 9]])?, [[143, 63]]);
+//! let adder = integers::adder(Adder::Ripple, 4)?;
+//! assert_eq!(adder.products(), 4);
+//! assert_eq!(adder.evaluate_numbers(&[&[13, 7], &[11, 9]])?, [[24, 16]]);
 //! # Ok::<(), hesc_circuits::gates::GateError>(())
 //! ```
 
-pub mod binary;
 mod bristol;
 mod builder;
 pub mod ciphers;

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use super::binary::full_adder;
 use super::{BinaryGate, Builder, GateError, Netlist, Wire};
 
 /// Bits of a stream, at most.
@@ -174,4 +173,13 @@ fn count_ones(builder: &mut Builder, wires: Vec<Wire>) -> Vec<Wire> {
         column = carries;
     }
     count
+}
+
+/// Sum and carry of three bits: five gates, a carry two gates behind the last one.
+fn full_adder(builder: &mut Builder, a: Wire, b: Wire, carry: Wire) -> [Wire; 2] {
+    let difference = builder.xor(a, b);
+    let sum = builder.xor(difference, carry);
+    let both = builder.and(a, b);
+    let passed = builder.and(difference, carry);
+    [sum, builder.or(both, passed)]
 }

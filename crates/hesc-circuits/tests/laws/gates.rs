@@ -1,8 +1,8 @@
 //! Gate circuits: what they compute, their files, and that the compiler's programs compute the same.
 
+use hesc_circuits::gates::integers::{self, Adder, Rows, Signs};
 use hesc_circuits::gates::{
-    BinaryGate, Builder, Definition, Gate, GateError, Netlist, Output, Precision, binary,
-    stochastic,
+    BinaryGate, Builder, Definition, Gate, GateError, Netlist, Output, Precision, stochastic,
 };
 use proptest::prelude::*;
 
@@ -101,7 +101,7 @@ proptest! {
 
     #[test]
     fn hostile_files_are_refused_or_read(damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
-        let mut text = binary::comparator(3).unwrap().to_bristol().into_bytes();
+        let mut text = integers::less(3, false).unwrap().to_bristol().into_bytes();
         for (at, byte) in damage {
             let at = at.index(text.len());
             text[at] = byte;
@@ -111,26 +111,6 @@ proptest! {
         {
             circuit.evaluate(&vec![0; circuit.input_wires()], 1).unwrap();
         }
-    }
-}
-
-#[test]
-fn arithmetic_is_right_and_as_large_as_the_paper_says() {
-    for n in [1, 2, 3, 8] {
-        let most = 1u64 << n;
-        let (a, b): (Vec<u64>, Vec<u64>) =
-            (0..(most * most).min(5000)).map(|i| (i % most, i * 7 / most % most)).unzip();
-        let adder = binary::ripple_carry_adder(n).unwrap();
-        assert_eq!((adder.counts().binary(), adder.depth()), (5 * n, 2 * n + 1));
-        let sums: Vec<u64> = a.iter().zip(&b).map(|(a, b)| a + b).collect();
-        assert_eq!(adder.evaluate_numbers(&[&a, &b]).unwrap(), [sums]);
-        let multiplier = binary::array_multiplier(n).unwrap();
-        assert_eq!(multiplier.counts().binary(), 6 * n * n);
-        assert!(multiplier.depth() <= 8 * n, "{}", multiplier.depth());
-        let products: Vec<u64> = a.iter().zip(&b).map(|(a, b)| a * b).collect();
-        assert_eq!(multiplier.evaluate_numbers(&[&a, &b]).unwrap(), [products]);
-        let less: Vec<u64> = a.iter().zip(&b).map(|(a, b)| u64::from(a < b)).collect();
-        assert_eq!(binary::comparator(n).unwrap().evaluate_numbers(&[&a, &b]).unwrap(), [less]);
     }
 }
 
@@ -158,10 +138,11 @@ fn streams_are_multiplied_added_and_counted() {
 #[test]
 fn the_compiler_needs_a_fraction_of_the_bootstraps() {
     for n in [4, 8] {
-        let adder = binary::ripple_carry_adder(n).unwrap();
+        let adder = integers::adder(Adder::Ripple, n).unwrap();
         let program = adder.compile(&PRECISION).unwrap();
         assert!(4 * program.bootstraps() <= adder.bootstraps(), "adder {}", program.bootstraps());
-        let multiplier = binary::array_multiplier(n).unwrap();
+        let multiplier =
+            integers::multiplier(Adder::Ripple, Rows::Bits, n, 2 * n, Signs::Unsigned).unwrap();
         let program = multiplier.compile(&PRECISION).unwrap();
         assert!(4 * program.bootstraps() <= multiplier.bootstraps(), "{}", program.bootstraps());
     }
@@ -278,7 +259,7 @@ fn mistakes_are_named() {
     assert!(matches!(circuit.evaluate(&[1], 1), Err(GateError::Inputs { .. })));
     assert!(matches!(circuit.evaluate_numbers(&[]), Err(GateError::Inputs { .. })));
     assert!(matches!(circuit.evaluate_numbers(&[&[4]]), Err(GateError::Number { value: 4, .. })));
-    assert!(matches!(binary::array_multiplier(0), Err(GateError::Size { .. })));
+    assert!(matches!(integers::adder(Adder::Ripple, 0), Err(GateError::Size { .. })));
     assert!(matches!(stochastic::popcount(1 << 21), Err(GateError::Size { .. })));
 
     let define = |gates: &[(usize, Gate)]| {

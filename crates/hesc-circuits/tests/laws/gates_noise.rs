@@ -1,9 +1,10 @@
 //! Noise of compiled gates: the stated probability against the variance of every lookup and output, worked
 //! out here from the formulas, and against how often noisy programs are wrong.
 
+use hesc_circuits::gates::integers::{self, Adder, Rows, Signs};
 use hesc_circuits::gates::{
     BinaryGate, Builder, GRID, GateError, HALF_GRID, Netlist, Output, Precision, Program, Table,
-    Wire, binary, stochastic,
+    Wire, stochastic,
 };
 use hesc_math::AesCtrRng;
 use proptest::prelude::*;
@@ -180,9 +181,11 @@ fn gates_compile_while_there_is_room() {
 /// bootstrap for each gate compiles.
 #[test]
 fn what_fits_gate_by_gate_compiles() {
-    for circuit in
-        [binary::ripple_carry_adder(4), binary::array_multiplier(3), binary::comparator(4)]
-    {
+    for circuit in [
+        integers::adder(Adder::Ripple, 4),
+        integers::multiplier(Adder::Ripple, Rows::Bits, 3, 6, Signs::Unsigned),
+        integers::less(4, false),
+    ] {
         let circuit = circuit.unwrap();
         let (mut compiled, mut refused) = (0, 0);
         for step in 0..80 {
@@ -270,8 +273,8 @@ fn noisy_programs_are_wrong_as_often_as_they_say() {
     let rng = &mut AesCtrRng::from_seed([8; 32]);
     let lanes = 60_000;
     for circuit in [
-        binary::ripple_carry_adder(1).unwrap(),
-        binary::comparator(2).unwrap(),
+        integers::adder(Adder::Ripple, 1).unwrap(),
+        integers::less(2, false).unwrap(),
         stochastic::popcount(3).unwrap(),
         gates()[0].0.clone(),
         gates()[1].0.clone(),

@@ -303,7 +303,7 @@ fn tfhe(
 
 #[cfg(not(feature = "tfhe"))]
 fn tfhe(_: [usize; 2], _: [f64; 2], _: [(u32, u32); 3]) -> Result<Vec<u8>, SchemeError> {
-    Err(SchemeError::without_tfhe())
+    Err(SchemeError::left_out("tfhe"))
 }
 
 #[cfg(test)]

@@ -2,12 +2,14 @@
 
 use hesc_math::Word;
 
-use super::bitwise::Bitwise;
-use super::elgamal::{
-    Exponents, Ffdhe3072, Group, GroupName, LiftedElgamal, Ristretto255, Secp256r1,
-};
 use super::lattice::{BfvEncoding, CkksEncoding, Encoding, Lattice};
-use super::{Gm, Pad, Plain, Scheme, Simulated, UnipolarElgamal, UnipolarSlots};
+#[cfg(feature = "classical")]
+use super::{
+    Gm, UnipolarElgamal,
+    bitwise::Bitwise,
+    elgamal::{Exponents, Ffdhe3072, Group, GroupName, LiftedElgamal, Ristretto255, Secp256r1},
+};
+use super::{Pad, Plain, Scheme, Simulated, UnipolarSlots};
 use crate::kinds::SchemeId;
 use crate::rlwe::{SchemeKind, Spec};
 use crate::wire::Reader;
@@ -48,8 +50,9 @@ pub fn open<V: Visitor>(
             visitor.visit(UnipolarSlots::new(UnipolarSlots::spec_from_bytes(bytes)?, assurance)?)
         }
         SchemeId::Tfhe => return tfhe(bytes, assurance, visitor),
-        SchemeId::Gm => visitor.visit(Gm::spec_from_bytes(bytes, assurance)?),
-        SchemeId::Elgamal | SchemeId::UnipolarElgamal => return elgamal(scheme, bytes, visitor),
+        SchemeId::Gm | SchemeId::Elgamal | SchemeId::UnipolarElgamal => {
+            return classical(scheme, bytes, assurance, visitor);
+        }
         SchemeId::Pad => visitor.visit(Pad::spec_from_bytes(bytes)?),
         SchemeId::Plain => visitor.visit(Plain::spec_from_bytes(bytes)?),
         SchemeId::Simulated => visitor.visit(Simulated::spec_from_bytes(bytes)?),
@@ -110,7 +113,7 @@ pub fn open_bits<V: Visitor>(
     #[cfg(not(feature = "tfhe"))]
     {
         let _ = (dimensions, log2_noise, digits, assurance, visitor);
-        Err(SchemeError::without_tfhe())
+        Err(SchemeError::left_out("tfhe"))
     }
 }
 
@@ -126,15 +129,20 @@ fn tfhe<V: Visitor>(
 
 #[cfg(not(feature = "tfhe"))]
 fn tfhe<V: Visitor>(_: &[u8], _: Assurance, _: V) -> Result<V::Output, SchemeError> {
-    Err(SchemeError::without_tfhe())
+    Err(SchemeError::left_out("tfhe"))
 }
 
-/// A set of one of ElGamal's schemes, which says over which group.
-fn elgamal<V: Visitor>(
+/// A set of Goldwasser and Micali's or of one of ElGamal's schemes, which says over which group.
+#[cfg(feature = "classical")]
+fn classical<V: Visitor>(
     scheme: SchemeId,
     bytes: &[u8],
+    assurance: Assurance,
     visitor: V,
 ) -> Result<V::Output, SchemeError> {
+    if scheme == SchemeId::Gm {
+        return Ok(visitor.visit(Gm::spec_from_bytes(bytes, assurance)?));
+    }
     match GroupName::of_set(bytes)? {
         GroupName::Ffdhe3072 => over(Ffdhe3072::new(Exponents::Short), scheme, bytes, visitor),
         GroupName::Ffdhe3072FullExponents => {
@@ -145,6 +153,7 @@ fn elgamal<V: Visitor>(
     }
 }
 
+#[cfg(feature = "classical")]
 fn over<G: Group, V: Visitor>(
     group: G,
     scheme: SchemeId,
@@ -155,4 +164,14 @@ fn over<G: Group, V: Visitor>(
         SchemeId::UnipolarElgamal => visitor.visit(UnipolarElgamal::over_from_bytes(group, bytes)?),
         _ => visitor.visit(Bitwise::<LiftedElgamal<G>>::over_from_bytes(group, bytes)?),
     })
+}
+
+#[cfg(not(feature = "classical"))]
+fn classical<V: Visitor>(
+    scheme: SchemeId,
+    _: &[u8],
+    _: Assurance,
+    _: V,
+) -> Result<V::Output, SchemeError> {
+    Err(SchemeError::left_out(if scheme == SchemeId::Gm { "gm" } else { "elgamal" }))
 }
