@@ -251,7 +251,7 @@ def test_ways_that_were_tried_make_a_share_less_sure() -> None:
 @pytest.mark.parametrize("least", [0.9817499, 0.98, 0.5, 0.0])
 def test_what_is_kept_at_least_is_rounded_down(least: float) -> None:
     text = str(Counted(1.0, 250, least))
-    said = float(text.split("like them ")[1].split(" %", maxsplit=1)[0])
+    said = float(text.split("; for ")[1].split(" %", maxsplit=1)[0])
     assert 100 * least - 0.1 < said <= 100 * least + 1e-9
 
 
