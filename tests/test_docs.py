@@ -89,7 +89,7 @@ def test_walks_pass_what_there_is() -> None:
         ("salary_statistics.py", ["--firms", "3", "--jobs", "20"], "in the clear: yes"),
         ("compare_encoders.py", ["--seeds", "2"], "sobol"),
         ("plan_a_sum.py", ["--length", "256", "--seeds", "1"], "at random"),
-        ("compile_circuits.py", ["--width", "4"], "array"),
+        ("compile_circuits.py", ["--width", "4"], "multiplier"),
         ("private_diagnosis.py", ["--patients", "1", "--length", "4"], "encrypted"),
         ("compare_schemes.py", ["--length", "64"], "ec_elgamal_ristretto255"),
         ("choose_length.py", ["--draws", "4", "--length", "64"], "gm_3072"),

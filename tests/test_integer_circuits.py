@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import hesc
 from hesc.gates import Circuit, Precision, ciphers, integers
+from hesc_papers.xu2016integers_circuits import multiplier_by_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +55,7 @@ def test_circuits_compute_what_numpy_does(data: st.DataObject, width: int, signe
     check(integers.maximum(width, signed=signed), x, y, expected=words(np.maximum(a, b)))
     product = integers.multiplier(width, width, signed=signed, adder=adder)
     check(product, x, y, expected=words(a * b))
-    check(integers.multiplier_by_rows(width, adder=adder), x, y, expected=words(a * b))
+    check(multiplier_by_rows(width, adder=adder), x, y, expected=words(a * b))
     if signed:
         check(integers.absolute(width, adder=adder), x, expected=words(np.abs(a)))
         wide = integers.multiplier(width, signed=True)
@@ -72,6 +73,18 @@ def test_circuits_compute_what_numpy_does(data: st.DataObject, width: int, signe
     right = integers.right_shifter(width, 6, signed=signed)
     check(right, x, amount, expected=words(a >> places))
     check(integers.bit_count(width), x, expected=[int(word).bit_count() for word in x])
+
+
+@pytest.mark.parametrize("adder", [*ADDERS, "ladner_fischer"])
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 5, 13])
+def test_products_by_rows_are_right(width: int, adder: str) -> None:
+    """Rows that are no power of two, and all pairs of small numbers."""
+    most = 1 << min(width, 5)
+    a, b = (np.arange(most**2) // most, np.arange(most**2) % most)
+    if width > 5:
+        a, b = (x * 7919 % 2**width for x in (a, b))
+    (product,) = multiplier_by_rows(width, adder=adder)(a, b)
+    np.testing.assert_array_equal(product, a * b % 2**width)
 
 
 @pytest.mark.parametrize("signed", [False, True])

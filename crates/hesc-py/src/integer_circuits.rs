@@ -44,7 +44,6 @@ pub fn integer_circuit(
         "minimum" => integers::minimum(width, signed),
         "maximum" => integers::maximum(width, signed),
         "popcount" => integers::popcount(kind, width),
-        "multiply_by_rows" => integers::multiplier_by_rows(kind, width),
         _ => Err(GateError::UnknownGate { gate: operation.to_owned() }),
     })
 }

@@ -25,6 +25,7 @@ from hesc_papers.integer_circuits import (
 )
 from hesc_papers.plots import figure
 from hesc_papers.report import Report
+from hesc_papers.xu2016integers_circuits import multiplier_by_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -105,22 +106,22 @@ ROWS: Final = (
     ),
     Row(
         "multiplication", "RCA", 8, 8191, (630, 9, 4.62),
-        partial(circuits.multiplier_by_rows, 8, adder="ripple"),
+        partial(multiplier_by_rows, 8, adder="ripple"),
         partial(multipliers, 8, 8), MORE,
     ),
     Row(
         "multiplication", "CLA", 8, 8191, None,
-        partial(circuits.multiplier_by_rows, 8, adder="lookahead"),
+        partial(multiplier_by_rows, 8, adder="lookahead"),
         partial(multipliers, 8, 8), MORE,
     ),
     Row(
         "multiplication", "RCA", 16, 14351, (504, 17, 46.32),
-        partial(circuits.multiplier_by_rows, 16, adder="ripple"),
+        partial(multiplier_by_rows, 16, adder="ripple"),
         partial(multipliers, 16, 16), DEEP,
     ),
     Row(
         "multiplication", "CLA", 16, 14351, None,
-        partial(circuits.multiplier_by_rows, 16, adder="lookahead"),
+        partial(multiplier_by_rows, 16, adder="lookahead"),
         partial(multipliers, 16, 16), DEEP,
     ),
     Row(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _BITS_OF_TABLES: Final = 5
 # What is the same of signed numbers and of others, or for signed ones only.
-_EITHER: Final = ("subtract", "negate", "absolute", "equal", "multiply_by_rows")
+_EITHER: Final = ("subtract", "negate", "absolute", "equal")
 
 
 def _flag(value: object, name: str) -> bool:
@@ -120,11 +120,6 @@ def multiplier(
     )
     # The lower half is the same of signed numbers and of others.
     return Circuit(native) if signed or result <= width else unsigned(native)
-
-
-def multiplier_by_rows(width: int, *, adder: str = "ripple") -> Circuit:
-    """`a * b` modulo `2**width` as the paper has it: shifted rows, added in pairs."""
-    return _of_width("multiply_by_rows", width, adder=adder)
 
 
 def divider(

@@ -105,11 +105,11 @@ impl Adder {
 
 /// What neighbouring bits do to a carry.
 #[derive(Clone, Copy)]
-struct Span {
+pub(super) struct Span {
     /// Whether one leaves them though none came in.
-    generates: Wire,
+    pub(super) generates: Wire,
     /// Whether one passes through them. Never both.
-    passes: Wire,
+    pub(super) passes: Wire,
 }
 
 /// The carry of the full adder with one product: `(a + c)(b + c) + c` (`xu2016integers` §3.1).
@@ -184,7 +184,7 @@ fn lookahead(builder: &mut Builder, spans: &[Span], first: Wire) -> Vec<Wire> {
     carries
 }
 
-fn sklansky(builder: &mut Builder, spans: &mut [Span]) {
+pub(super) fn sklansky(builder: &mut Builder, spans: &mut [Span]) {
     let mut step = 1;
     while step < spans.len() {
         for i in (0..spans.len()).filter(|i| i & step != 0) {

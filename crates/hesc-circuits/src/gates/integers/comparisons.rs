@@ -1,6 +1,6 @@
 //! Comparisons, and what is chosen by them.
 
-use super::adders::Adder;
+use super::adders::{Adder, Span, sklansky};
 use super::{circuit, flipped, select};
 use crate::gates::{Builder, GateError, Netlist, Wire};
 
@@ -13,29 +13,19 @@ fn shifted_range(builder: &mut Builder, number: &[Wire], signed: bool) -> Vec<Wi
     shifted
 }
 
-/// Whether `a < b`, a tree from single bits up: which is smaller in each half, and whether the higher ones are equal.
+/// Whether `a < b`: the carry out of `b` and the complement of `a`, which bits generate where `b` alone is set and pass on where
+/// both are equal.
 pub(super) fn is_less(builder: &mut Builder, a: &[Wire], b: &[Wire], signed: bool) -> Wire {
     let (a, b) = (shifted_range(builder, a, signed), shifted_range(builder, b, signed));
-    let mut spans: Vec<(Wire, Wire)> = Vec::with_capacity(a.len());
+    let mut spans: Vec<Span> = Vec::with_capacity(a.len());
     for (&a, &b) in a.iter().zip(&b) {
         let differ = builder.xor(a, b);
-        // b and not a, by the product that an adder would take.
+        // By the product that the adder of both would take.
         let both = builder.and(a, b);
-        spans.push((builder.xor(b, both), builder.not(differ)));
+        spans.push(Span { generates: builder.xor(b, both), passes: builder.not(differ) });
     }
-    while spans.len() > 1 {
-        let pairs = spans.chunks(2);
-        spans = pairs
-            .map(|pair| match *pair {
-                [low, high] => {
-                    let passed = builder.and(high.1, low.0);
-                    (builder.xor(high.0, passed), builder.and(high.1, low.1))
-                }
-                _ => pair[0],
-            })
-            .collect();
-    }
-    spans.first().map_or_else(|| builder.constant(false), |span| span.0)
+    sklansky(builder, &mut spans);
+    spans.last().map_or_else(|| builder.constant(false), |span| span.generates)
 }
 
 /// Whether `a < b` of `width` bits each; depth `1 + log2(width)`.

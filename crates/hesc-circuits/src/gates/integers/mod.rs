@@ -26,7 +26,7 @@ pub use adders::{Adder, adder, negation, subtractor};
 pub use columns::{popcount, sum};
 pub use comparisons::{absolute, equal, less, maximum, minimum, selection};
 pub use dividers::{Division, divider};
-pub use multipliers::{Rows, Signs, multiplier, multiplier_by_rows};
+pub use multipliers::{Rows, Signs, multiplier};
 pub use shifts::{Shift, shifter};
 pub use sorting::{largest, sorter};
 pub use tables::table;
