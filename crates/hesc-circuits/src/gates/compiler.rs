@@ -83,13 +83,22 @@ struct Compiler<'a> {
 }
 
 impl Netlist {
-    /// The circuit as bootstraps and sums of ciphertexts.
+    /// The circuit as bootstraps and sums of ciphertexts; a bootstrap for each gate where only that fits the noise.
     ///
     /// Cost: about a tenth of a second for a thousand gates.
     ///
     /// # Errors
     /// [`GateError::NoRoom`] if a gate does not fit the noise, or all together fail too often.
     pub fn compile(&self, precision: &Precision) -> Result<Program, GateError> {
+        match self.covered(precision) {
+            Err(error @ GateError::NoRoom { .. }) => {
+                self.gate_by_gate(precision).map_err(|_| error)
+            }
+            found => found,
+        }
+    }
+
+    fn covered(&self, precision: &Precision) -> Result<Program, GateError> {
         let spread = Spread::of(precision);
         let graph = Graph::new(self);
         // Room for all lookups and outputs within the failure allowed; their sum is checked at the
