@@ -182,7 +182,6 @@ def test_signed_numbers_are_right_or_refused() -> None:
     assert most.tolist() == [0, 3]
     assert place.tolist() == [4, 0]
     unsigned = [
-        *(ripple_carry_adder(4), array_multiplier(4), comparator(4)),
         *(integers.adder(4), integers.multiplier(4), integers.divider(4), gates.less(4)),
         *(gates.maximum(4), gates.minimum(4), integers.right_shifter(4, 2), gates.popcount(4)),
         *(integers.bit_count(4), integers.total(2, 4), integers.sorter(2, 4)),

@@ -15,7 +15,7 @@ def ripple_carry_adder(width: int) -> gates.Circuit:
     """
     builder = gates.Builder(width, width)
     a, b = builder.inputs
-    sums, carry = _added(builder, a, b)
+    sums, carry = _added(builder, a, b, builder.constant(False))
     return builder.finish([*sums, carry])
 
 
@@ -28,10 +28,11 @@ def array_multiplier(width: int) -> gates.Circuit:
     builder = gates.Builder(width, width)
     a, b = builder.inputs
     product: list[int] = []
-    sums = [builder.constant(False)] * width
+    zero = builder.constant(False)
+    sums = [zero] * width
     for digit in b:
         row = [builder.gate("AND", wire, digit) for wire in a]
-        (lowest, *rest), carry = _added(builder, row, sums)
+        (lowest, *rest), carry = _added(builder, row, sums, zero)
         product.append(lowest)
         sums = [*rest, carry]
     return builder.finish([*product, *sums])
@@ -46,9 +47,9 @@ def comparator(width: int) -> gates.Circuit:
     return builder.finish([less])
 
 
-def _added(builder: gates.Builder, a: list[int], b: list[int]) -> tuple[list[int], int]:
+def _added(builder: gates.Builder, a: list[int], b: list[int], carry: int) -> tuple[list[int], int]:
     """Full adders of five gates, one behind the other: sums and the last carry."""
-    sums, carry = [], builder.constant(False)
+    sums = []
     for left, right in zip(a, b, strict=True):
         differ = builder.gate("XOR", left, right)
         sums.append(builder.gate("XOR", differ, carry))
