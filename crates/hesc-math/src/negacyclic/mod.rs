@@ -1,5 +1,6 @@
-//! Transforms of power-of-two rings. With AVX-512 they are `tfhe-ntt`'s, which takes all instructions that
-//! the processor has; ours take those of [`hesc_kernels`], and give the same results in the same order.
+//! Transforms of power-of-two rings. They are `tfhe-ntt`'s where that is fastest, which takes all instructions
+//! that the processor has: with AVX-512, and on words of 32 bits with AVX2. Ours take those of [`hesc_kernels`],
+//! and give the same results in the same order.
 
 mod arithmetic;
 mod layers;
@@ -96,7 +97,7 @@ compiled!(words32, Words32, u32);
 compiled!(words64, Words64, u64);
 
 macro_rules! plans {
-    ($module:ident, $word:ident, $library:ident, $words:ident, $arithmetic:ident $(, $doubles:ident)?) => {
+    ($module:ident, $word:ident, $library:ident from $least:ident, $words:ident, $arithmetic:ident $(, $doubles:ident)?) => {
         pub mod $module {
             use super::*;
 
@@ -117,7 +118,7 @@ macro_rules! plans {
                 /// The transform that is best with the kernels of this process, or `None` if the modulus is no prime
                 /// of the ring.
                 pub fn new(n: usize, q: $word) -> Option<Self> {
-                    if at_least(best().max(Kernels::Avx512)) || n < layers::TILE {
+                    if at_least(best().max(Kernels::$least)) || n < layers::TILE {
                         return Some(Self::Library(Box::new($library::Plan::try_new(n, q)?)));
                     }
                     let root = root(n, q)?;
@@ -237,5 +238,5 @@ macro_rules! plans {
     };
 }
 
-plans!(u32, u32, prime32, words32, Words32);
-plans!(u64, u64, prime64, words64, Words64, doubles);
+plans!(u32, u32, prime32 from Avx2, words32, Words32);
+plans!(u64, u64, prime64 from Avx512, words64, Words64, doubles);
