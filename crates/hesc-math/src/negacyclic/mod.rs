@@ -188,6 +188,7 @@ macro_rules! plans {
             mod tests {
                 use super::*;
                 use crate::ntt_primes;
+                use crate::ring::definition::random;
 
                 /// With roots of all primes near powers of two, largest residues among them.
                 #[test]
