@@ -11,14 +11,6 @@ def processor() -> str:
     return cpuinfo("model name") or platform.processor() or platform.machine()
 
 
-def kernels() -> str:
-    """The vector instructions that kernels are compiled for, of those chosen at run time."""
-    flags = set(cpuinfo("flags").split())
-    if "avx512f" in flags:
-        return "avx512-ifma" if "avx512ifma" in flags else "avx512"
-    return "avx2" if "avx2" in flags else "portable"
-
-
 def cpuinfo(field: str) -> str:
     """A line of the first processor, where the system has such a list; empty elsewhere."""
     try:

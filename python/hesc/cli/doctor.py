@@ -13,9 +13,10 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
+from hesc import _native
 from hesc._support import extras
 from hesc._support.memory import free_memory, machine_memory
-from hesc._support.processor import cpuinfo, kernels, processor
+from hesc._support.processor import processor
 from hesc.cli.terminal import check_outputs, write_text
 
 _PACKAGES: Final = ("hesc", "numpy", "scikit-learn")
@@ -85,7 +86,8 @@ def _surroundings() -> dict[str, Any]:
     return {
         "system": f"{platform.system()} {platform.machine()}",
         "processor": processor(),
-        "kernels": kernels(),
+        "kernels": _native.kernels(),
+        "fewer_kernels": bool(os.environ.get("HESC_KERNELS")),
         "threads": threads,
         "processors": os.cpu_count() or 1,
         "memory_bytes": _known(machine_memory()),
@@ -107,16 +109,14 @@ def _known(count: int) -> int | None:
 
 def _faster(found: dict[str, Any]) -> list[str]:
     """What would be faster, or possible, and how."""
-    flags = set(cpuinfo("flags").split())
     said = []
-    if found["kernels"] == "portable":
-        if "avx2" in flags:
-            said.append(
-                "kernels: this build lacks those for AVX2 and AVX-512, which the processor has; "
-                "build without the feature portable, or install a wheel (docs/install.md)"
-            )
-        elif platform.machine() in {"x86_64", "AMD64"}:
-            said.append("kernels: a processor with AVX2 or AVX-512 is several times as fast")
+    if found["fewer_kernels"]:
+        said.append(
+            f"kernels: the environment variable HESC_KERNELS asks for {found['kernels']}; unset it "
+            "for the best that the processor has"
+        )
+    elif found["kernels"] == "portable" and platform.machine() in {"x86_64", "AMD64"}:
+        said.append("kernels: a processor with AVX2 or AVX-512 is several times as fast")
     elif found["kernels"] == "avx2":
         said.append("kernels: a processor with AVX-512 is faster")
     if found["threads"] < found["processors"]:
