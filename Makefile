@@ -1,6 +1,6 @@
 # Everything starts here. Needs Python 3.11, a Rust toolchain, a C compiler and make; nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup build peers lean demo lint lint-rust lint-python audit test test-rust test-python test-long mutants bench fuzz leakage vectors clean
+.PHONY: help setup build peers lean demo lint lint-rust lint-python audit test test-rust test-python test-long mutants bench fuzz leakage vectors wheel wheel-test sdist newcomer matrix reproducible clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -16,6 +16,10 @@ RUST_TESTS := cargo test --quiet --no-fail-fast $(CHECKED) --workspace --exclude
 FEWER := portable $(shell grep -qsw avx512f /proc/cpuinfo && echo avx2)
 # pip is quiet by this only.
 MATURIN := PIP_QUIET=1 $(BIN)/maturin develop --quiet
+
+# Apart from the virtual environment of development: wheels are built and tried without it.
+TOOLS := target/tools
+TARGET ?= x86_64-unknown-linux-gnu
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -109,6 +113,30 @@ vectors: build ## Write the stored vectors again
 	$(BIN)/python -m scripts.logarithm_vectors
 	$(BIN)/python -m scripts.bit_vectors
 	$(BIN)/python -m scripts.product_vectors
+
+$(TOOLS)/ready:
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/pip install --quiet 'maturin>=1.16,<2' 'nox>=2025.5' 'ziglang==0.17.1'
+	touch $@
+
+wheel: $(TOOLS)/ready ## A wheel for any Linux, gates included, in target/dist; six minutes
+	$(TOOLS)/bin/python -m scripts.wheels.build --target $(TARGET)
+
+wheel-test: $(TOOLS)/ready ## Try it in a bare virtual environment with no toolchain, on kernels without AVX too
+	$(TOOLS)/bin/python -m scripts.wheels.check
+
+sdist: $(TOOLS)/ready ## Sources that build with a Rust toolchain, in target/sdist
+	rm -rf target/sdist
+	$(TOOLS)/bin/maturin sdist --quiet --out target/sdist
+
+newcomer: $(TOOLS)/ready ## Bytes and seconds to the first decrypted prediction from the wheel, by extra
+	$(TOOLS)/bin/python -m scripts.wheels.newcomer
+
+matrix: $(TOOLS)/ready ## The wheel beside old and new versions of scikit-learn, numpy, pandas and polars
+	$(TOOLS)/bin/nox --envdir target/nox
+
+reproducible: $(TOOLS)/ready ## Build the wheel twice, in two folders: is it the same file?
+	$(TOOLS)/bin/python -m scripts.wheels.twice
 
 clean: ## Remove what was built
 	rm -rf target $(VENV)

@@ -358,9 +358,7 @@ def shared_files(found: Mapping[str, Module]) -> dict[str, int]:
     below `protocols` count as one, and with a file of the same name beside them: protocols have
     the same files, and what their files share lies there.
     """
-    return _several(
-        (module.short, module) for module in found.values() if module.short != "secret"
-    )
+    return _several((module.short, module) for module in found.values() if module.short != "secret")
 
 
 def shared_classes(found: Mapping[str, Module]) -> dict[str, int]:

@@ -124,7 +124,7 @@ hesc.ml.LinearClient
 try:
     hesc.ml.PrivateClassifier
 except ImportError as error:
-    assert "pip install 'hesc[ml]'" in str(error)
+    assert "pip install" in str(error) and "'scikit-learn>=" in str(error)
 else:
     raise AssertionError
 """
@@ -163,7 +163,7 @@ for name in left_out:
     try:
         getattr(hesc.ml, name)
     except ImportError as error:
-        assert "pip install 'hesc[" in str(error), error
+        assert "pip install '" in str(error), error
     else:
         raise AssertionError(name)
 assert "load_onnx" in left_out

@@ -359,7 +359,7 @@ def test_no_refusal_of_candidates_keeps_a_plan_from_being_made(
     def refuse(*_: object, **__: object) -> None:
         raise hesc.OutOfRangeError("beyond")
 
-    monkeypatch.setattr("hesc.protocols.linear.backend.Scores", refuse)
+    monkeypatch.setattr("hesc.protocols.linear.backend.ScoreProblem", refuse)
     private = PrivateClassifier(LogisticRegression(max_iter=500)).fit(X, Y)
     assert private.plan(X, table=True).error > 0
     assert capsys.readouterr().out == "no candidates: beyond\n"

@@ -36,6 +36,7 @@ pub mod finite_field;
 mod lanes;
 mod limb;
 mod modulus;
+mod negacyclic;
 mod primes;
 pub mod residues;
 pub mod ring;

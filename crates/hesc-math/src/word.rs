@@ -1,10 +1,9 @@
 use std::fmt::Debug;
 
 use bytemuck::Pod;
-use tfhe_ntt::{prime32, prime64};
 use zeroize::Zeroize;
 
-use crate::limb;
+use crate::{limb, negacyclic};
 
 mod sealed {
     pub trait Sealed {}
@@ -65,10 +64,10 @@ pub trait Word: sealed::Sealed + Pod + Ord + Debug + Zeroize + Send + Sync + 'st
 }
 
 macro_rules! implement_word {
-    ($word:ident, $module:ident, $bits:expr) => {
+    ($word:ident, $bits:expr) => {
         impl Word for $word {
             const MAX_MODULUS_BITS: u32 = $bits;
-            type Plan = $module::Plan;
+            type Plan = negacyclic::$word::Plan;
 
             #[inline(always)]
             fn from_u64(value: u64) -> Self {
@@ -83,19 +82,19 @@ macro_rules! implement_word {
                 if !(2..1 << $bits).contains(&modulus) {
                     return None;
                 }
-                $module::Plan::try_new(ring_degree, modulus as $word)
+                negacyclic::$word::Plan::new(ring_degree, modulus as $word)
             }
             fn forward(plan: &Self::Plan, limb: &mut [Self]) {
-                plan.fwd(limb);
+                plan.forward(limb);
             }
             fn inverse_unscaled(plan: &Self::Plan, limb: &mut [Self]) {
-                plan.inv(limb);
+                plan.inverse(limb);
             }
             fn mul_assign_scaled(plan: &Self::Plan, a: &mut [Self], b: &[Self]) {
-                plan.mul_assign_normalize(a, b);
+                plan.multiply_scaled(a, b);
             }
             fn scale(plan: &Self::Plan, a: &mut [Self]) {
-                plan.normalize(a);
+                plan.scale(a);
             }
             fn add_limb(a: &mut [Self], b: &[Self], q: Self) {
                 limb::$word::add(a, b, q);
@@ -135,5 +134,5 @@ macro_rules! implement_word {
     };
 }
 
-implement_word!(u32, prime32, 31);
-implement_word!(u64, prime64, 62);
+implement_word!(u32, 31);
+implement_word!(u64, 62);

@@ -26,6 +26,7 @@ _MODULES: Final = {
     "carpov2016packing:table-2": "carpov2016packing_table_2",
     "hesc:encodings": "encodings",
     "hesc:integers": "integers",
+    "hesc:kernels": "kernels",
     "hesc:linkage": "linkage",
     "hesc:models": "models",
     "hesc:neighbours": "neighbours",

@@ -16,7 +16,7 @@ try:
     import gmpy2
     from gmpy2 import mpz
 except ImportError as error:
-    raise HescError("gmpy2 is an optional peer: pip install 'hesc-papers[peers]'") from error
+    raise HescError("gmpy2 is an optional peer: pip install './papers[peers]'") from error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -5,18 +5,32 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class OtherProcess:
-    """Runs a module with so many threads, which answers each line that it is sent with one."""
+    """Runs a module with so many threads, which answers each line that it is sent with one.
 
-    def __init__(self, module: str, *arguments: str, threads: int) -> None:
+    `environment` is added to that of this process.
+    """
+
+    def __init__(
+        self,
+        module: str,
+        *arguments: str,
+        threads: int,
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - our own module
             [sys.executable, "-m", module, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "RAYON_NUM_THREADS": str(threads)},
+            env={**os.environ, "RAYON_NUM_THREADS": str(threads), **environment},
         )
 
     def ask(self, line: str = "") -> str:

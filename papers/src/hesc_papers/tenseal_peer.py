@@ -11,7 +11,7 @@ from hesc._native import HescError
 try:
     import tenseal
 except ImportError as error:
-    raise HescError("TenSEAL is an optional peer: pip install 'hesc-papers[tenseal]'") from error
+    raise HescError("TenSEAL is an optional peer: pip install './papers[tenseal]'") from error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

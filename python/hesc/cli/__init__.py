@@ -16,6 +16,7 @@ from hesc.cli import (
     calibrate,
     compiling,
     demo,
+    doctor,
     files,
     outsourcing,
     params,
@@ -66,6 +67,7 @@ app.command("decrypt", rich_help_panel=_MODELS)(files.decrypt)
 app.add_typer(demo.app, name="demo", rich_help_panel=_LOOK)
 app.command("params", rich_help_panel=_LOOK)(params.params)
 app.command("calibrate", rich_help_panel=_LOOK)(calibrate.calibrate)
+app.command("doctor", rich_help_panel=_LOOK)(doctor.doctor)
 app.command("reproduce", rich_help_panel=_LOOK)(reproduce.reproduce)
 
 
@@ -80,8 +82,10 @@ def main() -> None:
     """Runs the command; what hesc or the system refuses becomes one line and exit status 1."""
     # Half-written files go, key material among them, when a service manager ends the command too,
     # or the terminal goes. Who ignores a signal (nohup) goes on.
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-        if signal.getsignal(number) is not signal.SIG_IGN:
+    for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):
+        # Windows has the first alone.
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda number, _: sys.exit(128 + number))
     try:
         app()

@@ -14,6 +14,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
+from hesc._support.extras import install_line
 from hesc.ml.deployment import ClientFolder, Deployment, OwnerFolder, ServerFolder
 from hesc.protocols.classes.options import Classes
 from hesc.protocols.linear.options import Scores
@@ -153,6 +154,5 @@ def __getattr__(name: str) -> object:
             raise
         extra, what = _EXTRAS[missing]
         raise ImportError(
-            f"hesc.ml.{name} is made around {what}, which is not installed: "
-            f"pip install 'hesc[{extra}]'"
+            f"hesc.ml.{name} is made around {what}, which is not installed: {install_line(extra)}"
         ) from error

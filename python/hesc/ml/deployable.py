@@ -58,7 +58,7 @@ class Deployable:
 
         Raises:
             ParameterError: there is no plan.
-            ImportError: jinja2 or matplotlib is missing: `pip install 'hesc[ml]'`.
+            ImportError: jinja2 or matplotlib is missing; the error has the line that installs them.
             OSError: something of that name is there, or the disk is full.
 
         Cost: the run, one pair of keys, and drawing.

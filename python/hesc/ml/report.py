@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from hesc._support.extras import install_line
 from hesc._support.progress import duration
 from hesc.protocols.folders import digest
 from hesc.protocols.registry import protocol_of
@@ -102,7 +103,7 @@ def _drawing() -> tuple[Any, Any]:
     except ModuleNotFoundError as error:
         raise ImportError(
             f"a deployment has a report, which {error.name} makes and which is not installed: "
-            f"pip install 'hesc[ml]'"
+            f"{install_line('ml')}"
         ) from error
     from hesc.ml import plots
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from hesc._native import OutOfRangeError, ShapeError
 from hesc._support.callers import usual_floats
-from hesc._support.inputs import real_array, unmasked
+from hesc._support.inputs import real_array
 from hesc.models import transforms
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Clipped(NamedTuple):
     @property
     def samples(self) -> int:
         """How many had such values."""
-        return int(self.which.sum())
+        return int(np.count_nonzero(self.which))
 
 
 class Query(NamedTuple):
@@ -94,13 +94,14 @@ def prepared(
 
     """
     check_names(samples, names)
-    x = real_array(unmasked(samples, "samples"), "samples")
+    x = real_array(samples, "samples")
     if x.ndim != 2 or x.shape[1] != inputs or not len(x):
         raise ShapeError(f"samples are rows of {inputs} features; got the shape {x.shape}")
     x = transforms.transformed(steps, x)
     low, high = ranges
     beyond = (x < low) | (x > high)
-    if not beyond.any():
+    values = int(np.count_nonzero(beyond))
+    if not values:
         # Most queries, which take microseconds; the copy is not the caller's array.
         return Clipped(np.array(x), 0, np.zeros(len(x), dtype=np.bool_))
     if not clip:
@@ -109,10 +110,10 @@ def prepared(
         name = f" ({names[column]!r})" if names and not steps else ""
         raise OutOfRangeError(
             f"feature {column}{name} of sample {row} is beyond the plan's range for it; "
-            f"{beyond.sum()} of {beyond.size} values are. clip=True, or --clip, brings them to the "
+            f"{values} of {beyond.size} values are. clip=True, or --clip, brings them to the "
             f"ends; the model's owner can plan wider ranges="
         )
-    return Clipped(np.clip(x, low, high), int(beyond.sum()), np.asarray(beyond.any(axis=1)))
+    return Clipped(np.clip(x, low, high), values, np.asarray(beyond.any(axis=1)))
 
 
 def are_ranges(low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:

@@ -138,7 +138,6 @@ class ModelClient(Client, Generic[ReadT]):
     answer_parts: ClassVar[int | None] = 1
     """Ciphertexts of an answer; None where the plan tells."""
 
-    @usual_floats
     def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Query:
         """Transforms and encrypts rows of features, `plan.rows` of them at most.
 

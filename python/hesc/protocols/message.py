@@ -102,26 +102,20 @@ class Message(NamedTuple):
             ParameterError: more samples, parts or bytes than a message holds.
 
         """
-        if not 0 <= self.samples <= _MOST_SAMPLES or len(self.parts) > _MOST_PARTS:
+        kind, plan, samples, parts, query = self
+        if not 0 <= samples <= _MOST_SAMPLES or len(parts) > _MOST_PARTS:
             raise ParameterError(
                 f"a message has up to {_MOST_SAMPLES} samples and {_MOST_PARTS} parts; send several"
             )
-        head = _HEAD.pack(
-            _MAGIC,
-            _VERSION,
-            self.kind,
-            self.plan[:NAME_BYTES],
-            self.query,
-            self.samples,
-            len(self.parts),
-        )
-        size = message_size(map(len, self.parts))
+        size = message_size(map(len, parts))
         if size > LARGEST:
             raise ParameterError(f"a message of {size} bytes is longer than any reader takes")
-        body = [piece for part in self.parts for piece in (_LENGTH.pack(len(part)), part)]
-        check = crc32(head)
-        for piece in body:
-            check = crc32(piece, check)
+        head = _HEAD.pack(_MAGIC, _VERSION, kind, plan[:NAME_BYTES], query, samples, len(parts))
+        check, body = crc32(head), []
+        for part in parts:
+            length = _LENGTH.pack(len(part))
+            check = crc32(part, crc32(length, check))
+            body += [length, part]
         return b"".join([head, _SUM.pack(check), *body])
 
     @classmethod
@@ -142,30 +136,22 @@ class Message(NamedTuple):
         """
         if not isinstance(data, bytes) or len(data) > LARGEST:
             raise WireError(f"{kind.description} is bytes, up to {LARGEST} of them")
-        found = _checked_head(data, kind, plan)
-        view = memoryview(data)
-        check = crc32(view[HEAD_BYTES:], crc32(view[: _HEAD.size]))
+        query, samples, count = _checked_head(data, kind, plan)
+        # The view keeps long messages from being copied.
+        check = crc32(memoryview(data)[HEAD_BYTES:], crc32(data[: _HEAD.size]))
         if check != _SUM.unpack_from(data, _HEAD.size)[0]:
             raise WireError(f"{kind.description} is damaged; get it again")
-        if found.part_count != parts and (parts is not None or not found.part_count):
+        if count != parts and (parts is not None or not count):
             raise WireError(f"{kind.description} has other parts than its plan says")
-        if not found.samples:
+        if not samples:
             raise WireError(f"{kind.description} is of no sample")
-        if kind in _NAMELESS and found.query != NO_QUERY:
+        if query != NO_QUERY and kind in _NAMELESS:
             raise WireError(f"{kind.description} names a query, which only answers do")
-        cut = _cut(data, found.part_count, kind)
-        return cls(kind, found.plan, found.samples, cut, found.query)
+        return cls(kind, plan[:NAME_BYTES], samples, _cut(data, count, kind), query)
 
 
-class _Head(NamedTuple):
-    plan: bytes
-    query: bytes
-    samples: int
-    part_count: int
-
-
-def _checked_head(data: bytes, kind: Kind, of: bytes) -> _Head:
-    """The head of a message that is of one kind and of the plan of this digest.
+def _checked_head(data: bytes, kind: Kind, of: bytes) -> tuple[bytes, int, int]:
+    """The query's name, samples and parts of a message of one kind and of the plan of this digest.
 
     Raises:
         WireError: no message, another version, kind or plan.
@@ -187,7 +173,7 @@ def _checked_head(data: bytes, kind: Kind, of: bytes) -> _Head:
             f"this {kind.description.partition(' ')[2]} is of another plan; give both sides the "
             f"same one"
         )
-    return _Head(plan, query, samples, count)
+    return query, samples, count
 
 
 def _cut(data: bytes, count: int, kind: Kind) -> tuple[bytes, ...]:
@@ -222,7 +208,8 @@ def query_of(answer: bytes) -> bytes:
 
 def message_size(parts: Sequence[int] | Iterator[int]) -> int:
     """Bytes of a message whose parts have so many bytes."""
-    return HEAD_BYTES + sum(PART_BYTES + size for size in parts)
+    sizes = list(parts)
+    return HEAD_BYTES + PART_BYTES * len(sizes) + sum(sizes)
 
 
 class MessageWriter:
@@ -282,7 +269,7 @@ def _messages(file: IO[bytes], kind: Kind, plan: bytes, longest: int) -> Iterato
         if head[:4] == _MAGIC and head[5] == Kind.END:
             break
         pieces, total = [head], HEAD_BYTES
-        for _ in range(_checked_head(head, kind, plan).part_count):
+        for _ in range(_checked_head(head, kind, plan)[2]):
             length = _exactly(file, PART_BYTES)
             (size,) = _LENGTH.unpack(length)
             total += PART_BYTES + size

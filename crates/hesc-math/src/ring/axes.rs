@@ -1,11 +1,11 @@
 use std::cell::Cell;
 
-use tfhe_ntt::prime64::Plan;
 use zeroize::Zeroize;
 
 use super::RingIndex;
 use super::convolution::{kernels, reversed, root_of_order, spectrum};
 use crate::Word;
+use crate::negacyclic::u64::Plan;
 use crate::residues::{Factor, Reducer};
 
 /// The transform of any odd squarefree index modulo a prime, axis by axis: a cyclic convolution along each, in
@@ -247,12 +247,12 @@ impl Padded {
     fn new(kernels: &Both<Vec<u64>>, reducer: &Reducer) -> Option<Self> {
         let length = kernels.forward.len();
         let size = (2 * length - 1).next_power_of_two();
-        let plan = Plan::try_new(size, reducer.value())?;
+        let plan = Plan::new(size, reducer.value())?;
         let transformed = |kernel: &[u64]| {
             // Place `length - 1 + u` of the convolution is that of the line's place `u`.
             let mut long: Vec<u64> = (1..2 * length).map(|i| kernel[i % length]).collect();
             long.resize(size, 0);
-            plan.fwd(&mut long);
+            plan.forward(&mut long);
             long
         };
         let both =
@@ -266,9 +266,9 @@ impl Padded {
         let (start, zeros) = long.split_at_mut(line.len());
         start.copy_from_slice(line);
         zeros.fill(0);
-        self.plan.fwd(long);
-        self.plan.mul_assign_normalize(long, kernel);
-        self.plan.inv(long);
+        self.plan.forward(long);
+        self.plan.multiply_scaled(long, kernel);
+        self.plan.inverse(long);
         line.copy_from_slice(&long[line.len() - 1..][..line.len()]);
     }
 }

@@ -5,7 +5,7 @@ mod automorphism;
 mod axes;
 mod convolution;
 #[cfg(test)]
-mod definition;
+pub(crate) mod definition;
 mod embedding;
 mod fermat;
 mod group_algebra;

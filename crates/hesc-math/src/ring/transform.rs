@@ -14,7 +14,7 @@ const WRONG_BITS: u32 = 50;
 /// of [`RingIndex::exponents`] and the values at the primitive `m`-th roots of unity.
 #[derive(Debug, Clone)]
 pub(crate) enum Transform<W: Word> {
-    /// `tfhe-ntt`'s, for powers of two.
+    /// For powers of two.
     Negacyclic { plan: W::Plan, ring_degree: usize },
     /// For products of Fermat primes on vector lanes, words of 64 bits.
     Fermat { transform: Box<FermatTransform>, reducer: Reducer },

@@ -1,4 +1,4 @@
 """What SEAL can do for the same tasks, through `seal-python`, written as a friend of SEAL would.
 
-Needs `pip install 'hesc-papers[peers]'`.
+Needs `pip install './papers[peers]'`.
 """

