@@ -1,4 +1,9 @@
-"""Keys, a prediction and a gate, on hesc and numpy alone: what `make wheel-test` runs."""
+"""Keys, a prediction and a gate, on hesc and numpy alone: what `make wheel-test` runs.
+
+An argument names another set for the gate.
+"""
+
+import sys
 
 import numpy as np
 
@@ -20,7 +25,8 @@ assert predicted.tolist() == [1, 0], scores
 builder = gates.Builder(1, 1)
 (a,), (b,) = builder.inputs
 circuit = builder.finish([builder.gate("AND", a, b)])
-secret, public = hesc.keygen(hesc.Params.recommended("tfhe"), bootstrapping=True)
+params = hesc.Params.preset(sys.argv[1] if sys.argv[1:] else "tfhe_2048")
+secret, public = hesc.keygen(params, bootstrapping=True)
 x, y = (gates.encrypt_numbers(public, bits, width=1) for bits in ([0, 1, 1], [1, 0, 1]))
 server = gates.Evaluator(public)
 (found,) = decrypt_outputs(secret, server.answer(*server(circuit, x, y)))
