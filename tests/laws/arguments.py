@@ -48,7 +48,7 @@ LEFT_OUT: Final = {
     "hesc.integers.bootstrapped.IntegerAnswer",
     "hesc.integers.arrays.EncryptedIntegers", "hesc.integers.expressions.Integers",
     "hesc.integers.layouts.PackedIntegers", "hesc.integers.layouts.SlotwiseArray",
-    "hesc.integers.plans.Plan", "hesc.integers.slotwise.SlotwiseIntegers",
+    "hesc.integers.plans.IntegerPlan", "hesc.integers.slotwise.SlotwiseIntegers",
     "hesc.integers.slotwise.SlotwiseTruths", "hesc.integers.slotwise.Slotwise.highest",
     "hesc.integers.slotwise.Slotwise.inner", "hesc.packing.slots.EncryptedSlots.carried",
     "hesc.packing.slots.EncryptedSlots.summed", "hesc.gates.circuit.Precision",

@@ -21,6 +21,7 @@ mod interrupt;
 mod key_files;
 mod keys;
 mod logarithms;
+mod messages;
 mod params;
 #[cfg(feature = "peers")]
 mod peer;
@@ -98,6 +99,8 @@ mod _native {
     use crate::logarithms::{
         Factor, LogarithmEvaluator, LogarithmPlan, decrypt_logarithms, encrypt_logarithms,
     };
+    #[pymodule_export]
+    use crate::messages::{message_head, message_kind, read_message, write_message};
     #[pymodule_export]
     use crate::params::StreamParams;
     #[cfg(feature = "peers")]

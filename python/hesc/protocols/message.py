@@ -22,25 +22,20 @@ from __future__ import annotations
 
 import os
 import stat
-import struct
 from enum import IntEnum
 from hashlib import sha256
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
-from zlib import crc32
 
-from hesc._native import ParameterError, WireError
+from hesc import _native
+from hesc._native import WireError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_HEAD: Final = struct.Struct("<4sBB16s16sIH")
-_SUM: Final = struct.Struct("<I")
-_LENGTH: Final = struct.Struct("<I")
 _MAGIC: Final = b"HSCM"
-_VERSION: Final = 1
-HEAD_BYTES: Final = _HEAD.size + _SUM.size
+HEAD_BYTES: Final = 48
 """Bytes of a message before its parts."""
-PART_BYTES: Final = _LENGTH.size
+PART_BYTES: Final = 4
 """Bytes of a part beside its content."""
 NAME_BYTES: Final = 16
 """Bytes of a query's name, and of a plan's digest as messages have it."""
@@ -48,9 +43,8 @@ LARGEST: Final = 1 << 30
 """Bytes of a message, at most."""
 NO_QUERY: Final = bytes(NAME_BYTES)
 """What stands in the place of a query's name where there is none."""
+_NAME_AT: Final = 22
 _DAMAGED: Final = "the file is damaged or cut off; get it again"
-_MOST_PARTS: Final = (1 << 16) - 1
-_MOST_SAMPLES: Final = (1 << 32) - 1
 
 
 class Kind(IntEnum):
@@ -68,17 +62,7 @@ class Kind(IntEnum):
     @property
     def description(self) -> str:
         """The kind in words, for errors."""
-        return _DESCRIPTIONS[self]
-
-
-_DESCRIPTIONS: Final = {
-    Kind.QUERY: "a query",
-    Kind.ANSWER: "an answer",
-    Kind.PIECE: "a party's piece",
-    Kind.END: "the end of a file",
-}
-_NAMELESS: Final = {Kind.QUERY, Kind.END}
-"""Kinds that are of no query."""
+        return _native.message_kind(self)
 
 
 class Message(NamedTuple):
@@ -103,20 +87,7 @@ class Message(NamedTuple):
 
         """
         kind, plan, samples, parts, query = self
-        if not 0 <= samples <= _MOST_SAMPLES or len(parts) > _MOST_PARTS:
-            raise ParameterError(
-                f"a message has up to {_MOST_SAMPLES} samples and {_MOST_PARTS} parts; send several"
-            )
-        size = message_size(map(len, parts))
-        if size > LARGEST:
-            raise ParameterError(f"a message of {size} bytes is longer than any reader takes")
-        head = _HEAD.pack(_MAGIC, _VERSION, kind, plan[:NAME_BYTES], query, samples, len(parts))
-        check, body = crc32(head), []
-        for part in parts:
-            length = _LENGTH.pack(len(part))
-            check = crc32(part, crc32(length, check))
-            body += [length, part]
-        return b"".join([head, _SUM.pack(check), *body])
+        return _native.write_message(kind, plan, query, samples, parts)
 
     @classmethod
     def from_bytes(
@@ -134,62 +105,8 @@ class Message(NamedTuple):
             WireError: damaged bytes, another kind, another plan's, other parts; it says which.
 
         """
-        if not isinstance(data, bytes) or len(data) > LARGEST:
-            raise WireError(f"{kind.description} is bytes, up to {LARGEST} of them")
-        query, samples, count = _checked_head(data, kind, plan)
-        # The view keeps long messages from being copied.
-        check = crc32(memoryview(data)[HEAD_BYTES:], crc32(data[: _HEAD.size]))
-        if check != _SUM.unpack_from(data, _HEAD.size)[0]:
-            raise WireError(f"{kind.description} is damaged; get it again")
-        if count != parts and (parts is not None or not count):
-            raise WireError(f"{kind.description} has other parts than its plan says")
-        if not samples:
-            raise WireError(f"{kind.description} is of no sample")
-        if query != NO_QUERY and kind in _NAMELESS:
-            raise WireError(f"{kind.description} names a query, which only answers do")
-        return cls(kind, plan[:NAME_BYTES], samples, _cut(data, count, kind), query)
-
-
-def _checked_head(data: bytes, kind: Kind, of: bytes) -> tuple[bytes, int, int]:
-    """The query's name, samples and parts of a message of one kind and of the plan of this digest.
-
-    Raises:
-        WireError: no message, another version, kind or plan.
-
-    """
-    if len(data) < HEAD_BYTES or data[:4] != _MAGIC:
-        raise WireError(f"this is no message of hesc, where {kind.description} belongs")
-    _, version, found, plan, query, samples, count = _HEAD.unpack_from(data)
-    if version != _VERSION:
-        raise WireError(f"a message of version {version}; this hesc reads version {_VERSION}")
-    if found != kind:
-        known = _DESCRIPTIONS.get(found, "of no kind that this hesc knows")
-        raise WireError(
-            f"this message is {known}, where {kind.description} belongs; check the order of the "
-            f"files"
-        )
-    if plan != of[:NAME_BYTES]:
-        raise WireError(
-            f"this {kind.description.partition(' ')[2]} is of another plan; give both sides the "
-            f"same one"
-        )
-    return query, samples, count
-
-
-def _cut(data: bytes, count: int, kind: Kind) -> tuple[bytes, ...]:
-    parts, at = [], HEAD_BYTES
-    for _ in range(count):
-        if len(data) - at < PART_BYTES:
-            raise WireError(f"{kind.description} ends before its parts do")
-        (size,) = _LENGTH.unpack_from(data, at)
-        at += PART_BYTES
-        if size > len(data) - at:
-            raise WireError(f"{kind.description} ends before its parts do")
-        parts.append(data[at : at + size])
-        at += size
-    if at != len(data):
-        raise WireError(f"something follows the parts of {kind.description}")
-    return tuple(parts)
+        query, samples, found = _native.read_message(data, kind, plan, parts)
+        return cls(kind, plan[:NAME_BYTES], samples, found, query)
 
 
 def name_of(query: bytes) -> bytes:
@@ -202,8 +119,7 @@ def name_of(query: bytes) -> bytes:
 
 def query_of(answer: bytes) -> bytes:
     """Name of the query that an answer is to, which `read_messages` or `from_bytes` took."""
-    name: bytes = _HEAD.unpack_from(answer)[4]
-    return name
+    return answer[_NAME_AT : _NAME_AT + NAME_BYTES]
 
 
 def message_size(parts: Sequence[int] | Iterator[int]) -> int:
@@ -269,9 +185,9 @@ def _messages(file: IO[bytes], kind: Kind, plan: bytes, longest: int) -> Iterato
         if head[:4] == _MAGIC and head[5] == Kind.END:
             break
         pieces, total = [head], HEAD_BYTES
-        for _ in range(_checked_head(head, kind, plan)[2]):
+        for _ in range(_native.message_head(head, kind, plan)[2]):
             length = _exactly(file, PART_BYTES)
-            (size,) = _LENGTH.unpack(length)
+            size = int.from_bytes(length, "little")
             total += PART_BYTES + size
             if total > longest or size > _left(file):
                 raise WireError(
