@@ -83,7 +83,7 @@ def test_gates_may_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_would_be_faster(
     monkeypatch: pytest.MonkeyPatch, kernels: str, fewer: bool, says: str | None
 ) -> None:
-    monkeypatch.setattr(doctor.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
     of = {"threads": 2, "processors": 2, "calibrated": True, "free_memory_bytes": None}
     said = doctor._faster(of | {"kernels": kernels, "fewer_kernels": fewer, "gates": True})
     assert len(said) == (says is not None)
