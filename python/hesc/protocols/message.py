@@ -15,7 +15,9 @@ nobody who means to change a message is stopped by it.
         44      4   CRC-32 of the bytes before it and of those behind it
         48          each part behind its length of four bytes
 
-Numbers are little-endian. A file is any number of messages of one kind, and one that counts them.
+Numbers are little-endian. Single messages are read and written by the compiled part
+(`crates/hesc-py/src/messages.rs`), files here. A file is any number of messages of one kind, and
+one that counts them.
 """
 
 from __future__ import annotations
