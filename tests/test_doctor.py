@@ -111,7 +111,7 @@ def test_figures_replace_no_file(tmp_path: Path) -> None:
     assert there.read_text() == "mine"
 
 
-@pytest.mark.parametrize("extra", ["ml", "onnx"])
+@pytest.mark.parametrize("extra", ["ml", "onnx", "plots"])
 def test_lines_that_install_work(extra: str) -> None:
     """Without asking any index: what they name is what is here."""
     pip, *arguments = shlex.split(extras.install_line(extra))

@@ -146,3 +146,16 @@ def test_saving_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(ImportError, match=r"pip install"):
         planned().save(tmp_path / "d")
     assert not (tmp_path / "d").exists()
+
+
+def test_reports_without_matplotlib_say_what_draws(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "hesc.ml.plots", raising=False)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    text = (planned().save(tmp_path / "d") / "report.html").read_text()
+    assert "pip install" in text
+    assert "matplotlib" in text
+    assert "<svg" not in text
+    # Figures are there all the same.
+    assert "1 stated error" in text

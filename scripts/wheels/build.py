@@ -37,7 +37,8 @@ def environment(root: Path) -> dict[str, str]:
         os.environ.get("SOURCE_DATE_EPOCH")
         or subprocess.run(
             ["git", "log", "-1", "--format=%ct"],
-            cwd=root,
+            # Not the tree that is built, which may be a copy without its history.
+            cwd=ROOT,
             capture_output=True,
             text=True,
             check=True,

@@ -20,8 +20,9 @@ from scripts.wheels.bare import INDEX, ROOT, Bare, local_index, wheel
 PROGRAMS: Final = {
     "": "program.py",
     "[ml]": "model.py",
+    "[ml,plots]": "model.py",
     "[onnx]": "program.py",
-    "[ml,onnx]": "model.py",
+    "[ml,onnx,plots]": "model.py",
 }
 MOST_SECONDS: Final = 20.0
 MOST_BYTES: Final = 150_000_000

@@ -58,7 +58,8 @@ class Deployable:
 
         Raises:
             ParameterError: there is no plan.
-            ImportError: jinja2 or matplotlib is missing; the error has the line that installs them.
+            ImportError: jinja2 is missing; the error has the line that installs it. Without
+                matplotlib the report has no pictures.
             OSError: something of that name is there, or the disk is full.
 
         Cost: the run, one pair of keys, and drawing.

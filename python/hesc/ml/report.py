@@ -22,6 +22,8 @@ from hesc.protocols.registry import protocol_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from hesc.protocols.measuring import MeasuredRun
     from hesc.protocols.plan import ModelPlan
 
@@ -58,19 +60,16 @@ def page(
         decision: what an objective chose among, if one did: a text is made of it.
 
     Raises:
-        ImportError: jinja2 or matplotlib is missing.
+        ImportError: jinja2 is missing.
 
     """
-    jinja2, plots = _drawing()
+    jinja2 = _templates()
     text = resources("hesc.ml").joinpath("report.html.jinja").read_text(encoding="utf-8")
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     title, roles = plan.disclosure()
     errors = None if measured is None else measured.errors
-    pictures = []
-    if errors is not None:
-        pictures = [plots.errors_in_order(errors), plots.errors_and_law(errors)]
     html: str = environment.from_string(text).render(
         name=name,
         title=title,
@@ -79,7 +78,8 @@ def page(
         measured=measured,
         own=own,
         fidelity=plan.fidelity,
-        pictures=pictures,
+        pictures=None if errors is None else _pictures(errors),
+        drawing=install_line("plots"),
         within=None if errors is None else _within(errors),
         bytes=[(count, *plan.sizes(count)) for count in _COUNTS if _is_allowed(plan, count)],
         files=[(file, len(data), digest(data)) for file, data in sorted(files.items())],
@@ -96,18 +96,25 @@ def page(
     return html.encode(errors="backslashreplace")
 
 
-def _drawing() -> tuple[Any, Any]:
+def _templates() -> Any:
     try:
         import jinja2
-        import matplotlib as mpl  # noqa: F401 - the pictures need it
     except ModuleNotFoundError as error:
         raise ImportError(
-            f"a deployment has a report, which {error.name} makes and which is not installed: "
+            f"a deployment has a report, which jinja2 makes and which is not installed: "
             f"{install_line('ml')}"
         ) from error
-    from hesc.ml import plots
+    return jinja2
 
-    return jinja2, plots
+
+def _pictures(errors: NDArray[np.float64]) -> list[str]:
+    """Pictures of errors, in the template's order; none where matplotlib is missing."""
+    try:
+        from hesc.ml import plots
+
+        return [plots.errors_in_order(errors), plots.errors_and_law(errors)]
+    except ModuleNotFoundError:
+        return []
 
 
 def _rows(plan: ModelPlan, measured: MeasuredRun | None) -> list[Row]:
