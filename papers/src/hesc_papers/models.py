@@ -1,4 +1,4 @@
-"""Models of scikit-learn on its bundled sets, scored without showing samples, over many splits."""
+"""Models of scikit-learn, whole pipelines among them, scored without showing samples, over many splits."""
 
 from __future__ import annotations
 
@@ -46,7 +46,11 @@ class Case(NamedTuple):
 
 
 def cases() -> dict[str, Case]:
-    """By name."""
+    """Those of rows of numbers, then pipelines on tables and texts, by name."""
+    return _of_numbers() | _of_tables()
+
+
+def _of_numbers() -> dict[str, Case]:
     from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
     from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
@@ -105,6 +109,61 @@ def cases() -> dict[str, Case]:
             lambda: PrivateNeighbours(make_pipeline(StandardScaler(), KNeighborsClassifier())),
             None,
         ),
+    }
+
+
+def _of_tables() -> dict[str, Case]:
+    """Pipelines as people have them: words beside numbers, missing cells, texts, calibration."""
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.compose import make_column_selector, make_column_transformer
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression, Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
+    from sklearn.svm import LinearSVC
+
+    from hesc.ml import PrivateClassifier, PrivateRegressor
+
+    words = make_column_selector(dtype_exclude="number")
+    numbers = make_column_selector(dtype_include="number")
+
+    def mixed() -> Any:
+        columns = make_column_transformer(
+            (OneHotEncoder(handle_unknown="ignore"), words),
+            (make_pipeline(SimpleImputer(), StandardScaler()), numbers),
+        )
+        return PrivateClassifier(make_pipeline(columns, LogisticRegression()))
+
+    def imputed() -> Any:
+        frequent = SimpleImputer(strategy="most_frequent", add_indicator=False)
+        columns = make_column_transformer(
+            (make_pipeline(frequent, OneHotEncoder(handle_unknown="ignore")), words),
+            (SimpleImputer(strategy="median", add_indicator=True), numbers),
+        )
+        return PrivateRegressor(make_pipeline(columns, StandardScaler(), Ridge()))
+
+    def target() -> Any:
+        columns = make_column_transformer(
+            (TargetEncoder(random_state=0), words),
+            (make_pipeline(SimpleImputer(), StandardScaler()), numbers),
+        )
+        return PrivateClassifier(make_pipeline(columns, LogisticRegression(max_iter=2000)))
+
+    def texts() -> Any:
+        vectors = TfidfVectorizer(max_features=2000, sublinear_tf=True)
+        return PrivateClassifier(make_pipeline(vectors, LogisticRegression(C=10)))
+
+    def calibrated() -> Any:
+        model = CalibratedClassifierCV(LinearSVC(random_state=0))
+        return PrivateClassifier(make_pipeline(StandardScaler(), model))
+
+    return {
+        "penguins, words and numbers, logistic": Case("penguins", mixed, None),
+        "penguins, imputed, ridge": Case("masses", imputed, None),
+        "states, target encoding, logistic": Case("states", target, None),
+        "docstrings, TF-IDF, logistic": Case("docstrings", texts, None, rows=1000),
+        "breast cancer, calibrated SVM": Case("breast_cancer", calibrated, None),
     }
 
 
@@ -199,7 +258,7 @@ def _score(right: NDArray[Any], found: NDArray[Any], plan: Any) -> float:
 
 def _error(made: Any, plan: Any, test: NDArray[Any], run: Any) -> float:
     """The error of scores over what the plan states, on the rows within their ranges."""
-    inside = np.array([not plan.prepared(row[None], clip=True).values for row in test])
+    inside = ~plan.prepared(test, clip=True).which
     if getattr(plan, "fidelity", None) is not None:
         truth = made.decision_function(test, fhe="simulate", clip=True, progress=False)
         # A simulation has errors of the same law, apart from the run's.
