@@ -1,4 +1,4 @@
-"""Models of scikit-learn, whole pipelines among them, scored without showing samples, over many splits."""
+"""Models of scikit-learn, whole pipelines too, scored without showing samples, over many splits."""
 
 from __future__ import annotations
 
