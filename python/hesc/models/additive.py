@@ -13,6 +13,7 @@ import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
 from hesc._support.inputs import real_array, whole
+from hesc.models import transforms
 from hesc.models.steps import bins as bins_of
 
 if TYPE_CHECKING:
@@ -282,12 +283,13 @@ def refitted(x: Array, score: Callable[[Array], Array], edges: list[Array]) -> F
     outputs = score(x[:1]).shape[1]
     squares, products = np.zeros((columns, columns)), np.zeros((columns, outputs))
     ones, totals = np.zeros(columns), np.zeros(outputs)
+    computed = transforms.compiled([bins], x.shape[1])
     for mix in range(1 + _MIXES):
         share = rng.uniform(0, 0.5, (len(x), 1)) if mix else np.zeros((len(x), 1))
         rows = np.where(rng.random(x.shape) < share, x[rng.permutation(len(x))], x)
         for first in range(0, len(rows), _AT_ONCE):
             part = rows[first : first + _AT_ONCE]
-            binned, wanted = bins(part), score(part)
+            binned, wanted = computed.transformed(part, []), score(part)
             squares += binned.T @ binned
             products += binned.T @ wanted
             ones += binned.sum(axis=0)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hesc.models import transforms
 from hesc.models.layers import DenseNetwork, Layer
 from hesc.models.transforms import Scaler
 
@@ -34,9 +35,7 @@ class Described(NamedTuple):
 
     def scores(self, samples: NDArray[np.float64]) -> NDArray[np.float64]:
         """A row of outputs for each sample, in double precision."""
-        for step in self.steps:
-            samples = step(samples)
-        return self.model.scores(samples)
+        return self.model.scores(transforms.transformed(self.steps, samples))
 
     def folded(self) -> Described:
         """The same with trailing scalers as parts of the first layer, and as few layers."""

@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from hesc._native import OutOfRangeError, ShapeError
-from hesc._support.callers import usual_floats
+from hesc._native import ShapeError
 from hesc._support.inputs import real_array
-from hesc.models import transforms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.models.transforms import Transform
+    from hesc._native import Steps
 
 
 FARTHEST: Final = 1e100
@@ -67,13 +65,11 @@ class Result(NamedTuple):
     nothing errs."""
 
 
-@usual_floats
 def prepared(
     samples: ArrayLike,
     *,
-    inputs: int,
     names: list[str],
-    steps: list[Transform],
+    steps: Steps,
     ranges: tuple[NDArray[np.float64], NDArray[np.float64]],
     clip: bool,
 ) -> Clipped:
@@ -82,9 +78,8 @@ def prepared(
     Args:
         samples: a row of features for each, as the model's owner has them; the columns of a
             DataFrame have these names.
-        inputs: features before the transforms.
-        names: their names, or none.
-        steps: the transforms.
+        names: names of the features, or none.
+        steps: the transforms, of `transforms.compiled`.
         ranges: the least and greatest value of each feature after them.
         clip: bring values beyond the ranges to their ends instead of refusing them.
 
@@ -95,25 +90,9 @@ def prepared(
     """
     check_names(samples, names)
     x = real_array(samples, "samples")
-    if x.ndim != 2 or x.shape[1] != inputs or not len(x):
-        raise ShapeError(f"samples are rows of {inputs} features; got the shape {x.shape}")
-    x = transforms.transformed(steps, x)
-    low, high = ranges
-    beyond = (x < low) | (x > high)
-    values = int(np.count_nonzero(beyond))
-    if not values:
-        # Most queries, which take microseconds; the copy is not the caller's array.
-        return Clipped(np.array(x), 0, np.zeros(len(x), dtype=np.bool_))
-    if not clip:
-        # Places, no values.
-        row, column = np.argwhere(beyond)[0]
-        name = f" ({names[column]!r})" if names and not steps else ""
-        raise OutOfRangeError(
-            f"feature {column}{name} of sample {row} is beyond the plan's range for it; "
-            f"{values} of {beyond.size} values are. clip=True, or --clip, brings them to the "
-            f"ends; the model's owner can plan wider ranges="
-        )
-    return Clipped(np.clip(x, low, high), values, np.asarray(beyond.any(axis=1)))
+    if x.ndim != 2 or x.shape[1] != steps.inputs or not len(x):
+        raise ShapeError(f"samples are rows of {steps.inputs} features; got the shape {x.shape}")
+    return Clipped(*steps.prepared(x, [], names, *ranges, clip))
 
 
 def are_ranges(low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:

@@ -69,7 +69,7 @@ def of(
         edges = additive.edges_of(x[fitted], binning, trees)
         score = partial(extraction.clear_scores, final) if given is None else given.model.scores
         table = additive.refitted(x[fitted], score, edges)
-    found = table.bins(x[held]) @ table.weights.T + table.intercepts
+    found = transforms.transformed([table.bins], x[held]) @ table.weights.T + table.intercepts
     classes = None
     if hasattr(final, "classes_"):
         classes = _concluded(found), _concluded(clear[held])

@@ -151,12 +151,13 @@ def grounds(
 
     """
     features = transforms.transformed(model.steps, x)
-    ends = transforms.limits(model.steps)
-    if ends is not None and ranges is not None:
+    ends = transforms.limits(model.steps, x.shape[1])
+    known = bool(np.isfinite(ends).all())
+    if known and ranges is not None:
         raise ParameterError(
             "bins are encrypted as zeros and ones, which takes no ranges=: leave it out"
         )
-    low, high = ranges_of(features, ends or ranges, computed=bool(model.steps))
+    low, high = ranges_of(features, ends if known else ranges, computed=bool(model.steps))
     if not (low != high).any():
         raise ParameterError(
             "no feature varies in the rows given, so that no ranges follow from them: give the "

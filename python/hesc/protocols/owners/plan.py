@@ -9,7 +9,7 @@ import numpy as np
 
 from hesc._native import ParameterError, WireError
 from hesc._support.inputs import whole
-from hesc.models import samples
+from hesc.models import samples, transforms
 from hesc.models.conclusions import Concluding
 from hesc.protocols import wire
 from hesc.protocols.disclosure import TIES, Disclosure, model_kind, secure, shown
@@ -55,6 +55,7 @@ class Side:
         """Samples of one piece, at most."""
         self.steps, self.features = columns.restricted(plan.steps, own)
         """Transforms of these columns, and which of all features come out of them."""
+        self._computed = transforms.compiled(self.steps, self.inputs)
         self._ranges = tuple(ends[self.features] for ends in plan.ranges)
 
     def prepared(self, given: ArrayLike, *, clip: bool = False) -> Clipped:
@@ -73,9 +74,8 @@ class Side:
         low, high = self._ranges
         return samples.prepared(
             given,
-            inputs=self.inputs,
             names=self.names,
-            steps=self.steps,
+            steps=self._computed,
             ranges=(low, high),
             clip=clip,
         )
