@@ -165,6 +165,12 @@ def _linear(booster: dict[str, Any], inputs: int, offset: Array) -> DenseNetwork
     weights = _singles(numbers.reals(numbers.part(model, "weights", WHAT), "weights"))
     if len(weights) != (inputs + 1) * len(offset):
         raise WireError("a linear XGBoost model has a weight for each feature and output, and one")
+    if (offset != offset[0]).any():
+        # XGBoost 3.2 adds the first one to all scores, whatever it fitted with.
+        raise ParameterError(
+            "linear models of XGBoost that begin with another number for each class are not read, "
+            "since its versions do not agree about them; fit it with base_score=0"
+        )
     rows = weights.reshape(inputs + 1, len(offset))
     return DenseNetwork((Layer(rows[:-1].T.copy(), rows[-1] + offset),))
 
