@@ -6,6 +6,7 @@ memory in proportion to its bytes.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -27,6 +28,8 @@ _STRANGERS: Final = {
     b"CBM1": "CatBoost's binary format is not read: ",
 }
 """What other files begin with, and why they are refused."""
+_NAMES: Final = re.compile(rb'\s*\{\s*"(learner|version|features_info|model_info)"\s*:')
+"""Beginnings of saved models in JSON."""
 HOW: Final = (
     "save the model by save_model as .json or .ubj (XGBoost), .txt (LightGBM), or with "
     "format='json' (CatBoost)"
@@ -86,6 +89,11 @@ def read(data: bytes, *, rounds: int | None = None) -> Saved:
     raise ParameterError(
         f"this file is no saved model of XGBoost, LightGBM or CatBoost that can be read back: {HOW}"
     )
+
+
+def begins_as_json(head: bytes) -> bool:
+    """Whether a text in JSON begins with a name as XGBoost and CatBoost save models."""
+    return _NAMES.match(head) is not None
 
 
 def _document(data: bytes) -> object:
