@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 import hesc
 from hesc.cli import compiling, files
+from tests.test_boosters import of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,3 +87,28 @@ def test_an_objective_chooses_what_is_compiled(tmp_path: Path) -> None:
     with pytest.raises(hesc.ParameterError, match=r"objective.*latency"):
         compiling.compile_model(tmp_path / "m.onnx", rows, tmp_path / "e", objective="time")
     assert not (tmp_path / "e").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "ending"),
+    [
+        ("xgboost linear numbers", "ubj"),
+        ("xgboost two classes", "json"),
+        ("lightgbm one against all", "txt"),
+        ("catboost texts", "json"),
+    ],
+)
+def test_from_a_saved_model_of_a_boosting_library(name: str, ending: str, tmp_path: Path) -> None:
+    """Without the library that wrote it, where it is not installed."""
+    path, out, rows = tmp_path / f"m.{ending}", tmp_path / "d", tmp_path / "r.csv"
+    path.write_bytes(of(name))
+    np.savetxt(rows, X, delimiter=",", header="a,b,c,d", comments="", fmt="%.17g")
+    if "linear" not in name:
+        with pytest.raises(hesc.ParameterError, match="compare several features each"):
+            compiling.compile_model(path, rows, out)
+    options: Any = {} if "linear" in name else {"refit": "additive", "min_fidelity": 0.2}
+    compiling.compile_model(path, rows, out, sample=4, max_error=0.1, **options)
+    assert (out / "client/plan.json").is_file()
+    path.write_bytes(of(name)[: len(of(name)) // 3])
+    with pytest.raises(hesc.HescError):
+        compiling.compile_model(path, rows, tmp_path / "e", **options)

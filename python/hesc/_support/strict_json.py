@@ -15,20 +15,21 @@ in base64, and of parts a few for each name of up to 2^16 features and classes.
 """
 
 
-def parsed(data: str | bytes) -> object:
+def parsed(data: str | bytes, *, most: int = VALUES) -> object:
     """What a text in JSON says.
 
     Args:
         data: of bounded length, which the caller has checked; bytes are UTF-8.
+        most: parts of it at most, where others than hesc write numbers one by one.
 
     Raises:
-        ValueError: it is none, has more than `VALUES` parts, nests too deeply, has a name twice in
+        ValueError: it is none, has more than `most` parts, nests too deeply, has a name twice in
             one object, or numbers that are not finite, by name or by their size. Whole numbers have
             as many digits as Python reads.
 
     """
-    if parts(data) > VALUES:
-        raise ValueError(f"it has more than {VALUES} parts")
+    if parts(data) > most:
+        raise ValueError(f"it has more than {most} parts")
     # Left to itself json guesses at encodings, and asks Python for every half of a surrogate pair.
     text = data if isinstance(data, str) else data.decode()
     try:

@@ -15,6 +15,7 @@ import typer
 from hesc._native import HescError, ParameterError
 from hesc.cli.csv_files import CsvFile
 from hesc.cli.terminal import JsonFile, check_outputs, reading, write_text
+from hesc.models.boosters.files import begins_as_json
 from hesc.protocols.classes.options import Classes
 from hesc.protocols.linear.options import Scores
 from hesc.protocols.outsourced.options import Outsourced
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from hesc.protocols.candidates.served import Choice
 
 _DIGITS: Final = 18
+_HEAD: Final = 4096
 ROWS: Final = 4096
 """Rows read at a time."""
 
@@ -35,8 +37,9 @@ def compile_model(
     model: Annotated[
         Path,
         typer.Argument(
-            metavar="MODEL.onnx",
-            help="The model, in ONNX; or .json: a network of hesc.streams.networks.",
+            metavar="MODEL",
+            help="The model: .onnx; .json or .ubj of XGBoost, .txt of LightGBM, .json of CatBoost; "
+            "or .json, a network of hesc.streams.networks.",
         ),
     ],
     data: Annotated[
@@ -287,6 +290,10 @@ def _parties(given: list[str]) -> dict[str, list[str]]:
 
 def _loaded(model: Path) -> Any:
     try:
+        if _is_boosted(model):
+            from hesc.ml.boosters import load_booster
+
+            return load_booster(model)
         if model.suffix == ".json":
             from hesc.ml.square import PrivateSquareNetwork
 
@@ -299,6 +306,14 @@ def _loaded(model: Path) -> Any:
             f"models cannot be read: {error}. From Python, hesc.ml's estimators write "
             f"deployments with save(); see docs/deploy.md"
         ) from error
+
+
+def _is_boosted(model: Path) -> bool:
+    """Whether a file is one that XGBoost, LightGBM or CatBoost saved, by its name and beginning."""
+    if model.suffix != ".json":
+        return model.suffix in {".ubj", ".txt"}
+    with model.open("rb") as file:
+        return begins_as_json(file.read(_HEAD))
 
 
 def _read(

@@ -37,6 +37,7 @@ from hesc.protocols.owners.server import OwnersServer
 from hesc.protocols.streams.options import Streams
 
 if TYPE_CHECKING:
+    from hesc.ml.boosters import load_booster
     from hesc.ml.estimators import PrivateClassifier, PrivateRegressor
     from hesc.ml.mlp import PrivateMLPClassifier, PrivateMLPRegressor
     from hesc.ml.neighbours import PrivateNeighbours
@@ -91,6 +92,7 @@ __all__ = [
     "Scores",
     "ServerFolder",
     "Streams",
+    "load_booster",
     "load_onnx",
 ]
 
@@ -111,12 +113,14 @@ _LATER: Final = {
     "PrivateNeighbours": "hesc.ml.neighbours",
     "PrivateRegressor": "hesc.ml.estimators",
     "PrivateSquareNetwork": "hesc.ml.square",
+    "load_booster": "hesc.ml.boosters",
     "load_onnx": "hesc.ml.onnx",
 }
 
 _EXTRAS: Final = {"sklearn": ("ml", "scikit-learn"), "onnx": ("onnx", "onnx")}
 """What brings a missing package, and its name."""
 _NEEDS: Final = {
+    "hesc.ml.boosters": ["sklearn"],
     "hesc.ml.estimators": ["sklearn"],
     "hesc.ml.mlp": ["sklearn"],
     "hesc.ml.neighbours": ["sklearn"],

@@ -15,7 +15,8 @@ from hesc._support.callers import usual_floats
 from hesc._support.inputs import not_masked
 from hesc.ml.serving import NOT_FITTED, Serving
 from hesc.models import extraction
-from hesc.models.samples import on_copies, quietly
+from hesc.models.boosters.fitted import forget_names, names_of
+from hesc.models.samples import quietly
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -80,12 +81,13 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(estimator)
         fitted = copy.deepcopy(estimator)
         # A pipeline that begins with "passthrough" does not say it itself.
-        private.n_features_in_ = extraction.parts_of(fitted)[0].n_features_in_
-        if hasattr(fitted, "feature_names_in_"):
+        private.n_features_in_ = extraction.features_of(fitted)
+        names = names_of(fitted)
+        if names is not None:
             # Names are checked here; what is inside sees arrays.
-            private.feature_names_in_ = fitted.feature_names_in_
+            private.feature_names_in_ = names
             for part in extraction.parts_of(fitted):
-                part.__dict__.pop("feature_names_in_", None)
+                forget_names(part)
         private._keep(fitted)
         return private
 
@@ -128,8 +130,7 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if fhe == "clear":
             no_options(options)
             rows = self._rows(X)
-            clear: NDArray[Any] = on_copies(self.estimator_.predict, rows)
-            return clear
+            return extraction.predicted(self.estimator_, rows)
         return self._shaped(self.run(X, fhe=fhe, **options).predictions)
 
     def _shaped(self, predictions: NDArray[Any]) -> NDArray[Any]:

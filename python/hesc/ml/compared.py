@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from hesc._native import HescError
 from hesc._support.inputs import one_name, whole
-from hesc.models.samples import on_copies
+from hesc.models import extraction
 from hesc.planner import OBJECTIVES, Task, decide
 from hesc.planner.problems import PredictionProblem
 from hesc.protocols.backend import backend_for
@@ -18,6 +16,7 @@ from hesc.protocols.candidates.served import Servable, choose, question_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from hesc.planner import TaskDecision
@@ -89,7 +88,7 @@ def chosen(
 
     scored = roles.disclose == "scores"
     problem = PredictionProblem(
-        scores if scored else lambda rows: np.asarray(on_copies(request.estimator.predict, rows)),
+        scores if scored else lambda rows: extraction.predicted(request.estimator, rows),
         request.rows.shape[1],
         shares=not scored,
     )

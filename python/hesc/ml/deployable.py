@@ -13,7 +13,8 @@ from hesc._support.inputs import whole
 from hesc._support.new_files import check_new
 from hesc._support.progress import waiting
 from hesc.ml import deployment
-from hesc.models.samples import check_names, on_copies
+from hesc.models import extraction
+from hesc.models.samples import check_names
 from hesc.protocols.measuring import SAMPLE, spread_out
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class Deployable:
     def _truth(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Scores and predictions of the fitted model."""
         private: Any = self
-        predictions = on_copies(private.estimator_.predict, rows)
+        predictions = extraction.predicted(private.estimator_, rows)
         if not hasattr(private, "decision_function"):
             return predictions, predictions
         # Not decision_function, which would miss the names of these rows' columns.

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hesc._native import ParameterError
 from hesc.models import transforms
 from hesc.models.layers import DenseNetwork, Layer
 from hesc.models.transforms import Scaler
+from hesc.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.transforms import Transform
-    from hesc.models.trees import TreeEnsemble
 
 
 class Described(NamedTuple):
@@ -37,6 +39,19 @@ class Described(NamedTuple):
         """A row of outputs for each sample, in double precision."""
         return self.model.scores(transforms.transformed(self.steps, samples))
 
+    def with_one_score(self) -> Described:
+        """The same with one score where there are two classes: the second's less the first's.
+
+        Raises:
+            ParameterError: both are those of an activation.
+
+        """
+        if self.classes is None or self.model.outputs != 2:
+            return self
+        # Of two probabilities that were normalised apart nothing follows from the difference.
+        link = "sigmoid" if self.link == "softmax" else "none"
+        return self._replace(model=_difference(self.model), link=link)
+
     def folded(self) -> Described:
         """The same with trailing scalers as parts of the first layer, and as few layers."""
         if not isinstance(self.model, DenseNetwork):
@@ -51,3 +66,15 @@ class Described(NamedTuple):
                 intercepts = first.intercepts - weights @ scaler.centre
             layers[0] = Layer(weights, intercepts, first.activation)
         return self._replace(steps=steps, model=DenseNetwork(tuple(layers)))
+
+
+def _difference(model: DenseNetwork | TreeEnsemble) -> DenseNetwork | TreeEnsemble:
+    """The model whose one output is the second less the first: it says less than both."""
+    if isinstance(model, TreeEnsemble):
+        values = model.values[:, 1:] - model.values[:, :1]
+        return replace(model, values=values, offset=model.offset[1:] - model.offset[:1])
+    *before, last = model.layers
+    if last.activation != "identity":
+        raise ParameterError("classes by the higher of two activations; end in sums or Softmax")
+    weights = last.weights[1:] - last.weights[:1]
+    return DenseNetwork((*before, Layer(weights, last.intercepts[1:] - last.intercepts[:1])))

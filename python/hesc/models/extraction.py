@@ -40,6 +40,7 @@ from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from hesc._native import ParameterError
+from hesc.models.boosters import fitted
 from hesc.models.discriminants import gaussian, quadratic
 from hesc.models.given import GivenClassifier, GivenRegressor
 from hesc.models.layers import DenseNetwork
@@ -51,6 +52,7 @@ from hesc.models.trees import TreeEnsemble
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hesc.models.described import Described
     from hesc.models.transforms import Transform
 
 _SHARES: Final = (DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier)
@@ -100,6 +102,7 @@ _SELECT: Final = (
 )
 # What comes nearest, by words in a class's name; the first that fits.
 _NEAREST: Final = {
+    "Booster": "hesc.ml.load_booster(booster), of XGBoost or LightGBM",
     "Search": "the model that it found, by from_fitted(search.best_estimator_)",
     "Selector": _SELECT,
     "Select": _SELECT,
@@ -140,6 +143,11 @@ _FINALS: Final = {
 
 # Models that come as numbers; they are never fitted here.
 _GIVEN: Final = {CLASSIFIERS: GivenClassifier, REGRESSORS: GivenRegressor}
+# Models of XGBoost, LightGBM and CatBoost, which are known by name.
+_BOOSTERS: Final[dict[tuple[type, ...], tuple[str, ...]]] = {
+    CLASSIFIERS: fitted.CLASSIFIERS,
+    REGRESSORS: fitted.REGRESSORS,
+}
 
 
 class Linear(NamedTuple):
@@ -165,7 +173,7 @@ def parts_of(estimator: Any) -> list[Any]:
 
 def features_of(estimator: Any) -> int:
     """Features of a sample. A pipeline that begins with nothing does not know them itself."""
-    return int(parts_of(estimator)[0].n_features_in_)
+    return fitted.features_of(parts_of(estimator)[0])
 
 
 def check(estimator: Any, finals: tuple[type, ...]) -> None:
@@ -176,7 +184,8 @@ def check(estimator: Any, finals: tuple[type, ...]) -> None:
 
     """
     *before, final = parts_of(estimator) or [None]
-    if type(final) not in (*finals, _GIVEN.get(finals)):
+    boosted = type(final).__name__ in _BOOSTERS.get(finals, ()) and fitted.is_boosted(final)
+    if not boosted and type(final) not in (*finals, _GIVEN.get(finals)):
         raise ParameterError(_refusal(final, finals))
     if type(final) in _GIVEN.values() and not (_is_linear(final) or has_trees(final)):
         raise ParameterError(
@@ -189,9 +198,21 @@ def check(estimator: Any, finals: tuple[type, ...]) -> None:
 
 
 def has_trees(final: Any) -> bool:
-    """Whether a model is one of trees: of scikit-learn, or from a file."""
-    given = type(final) in _GIVEN.values()
-    return isinstance(final.described.model, TreeEnsemble) if given else type(final) in TREES
+    """Whether a model is one of trees: of scikit-learn, of a boosting library, or from a file."""
+    given = described_of(final)
+    return type(final) in TREES if given is None else isinstance(given.model, TreeEnsemble)
+
+
+def described_of(final: Any) -> Described | None:
+    """What a fitted model says itself that it computes: from a file, or of a boosting library.
+
+    Raises:
+        ParameterError: a model of a boosting library that is not computed here.
+
+    """
+    if fitted.is_boosted(final):
+        return fitted.described(final)
+    return final.described if type(final) in _GIVEN.values() else None
 
 
 def _is_linear(given: Any) -> bool:
@@ -220,13 +241,15 @@ def _refusal(part: Any, taken: tuple[type, ...]) -> str:
         and not text.startswith(name)
     )
     own = next((kind.__name__ for kind in taken if isinstance(part, kind)), None)
+    own = own or fitted.base_of(part, _BOOSTERS.get(taken, ()))
     elsewhere = _elsewhere(part, taken)
     nearest = own or (elsewhere if type(part) in _FINALS else None)
     nearest = nearest or next(found, elsewhere or general)
     model = "Ridge()" if taken == REGRESSORS else "LogisticRegression()"
+    served = [*(kind.__name__ for kind in taken), *_BOOSTERS.get(taken, ())]
     return (
         f"{name} is not computed on encrypted features; nearest: {nearest.format(model)}. Taken "
-        f"here, by exact class: {', '.join(kind.__name__ for kind in taken)}"
+        f"here, by exact class: {', '.join(served)}"
     )
 
 
@@ -237,9 +260,11 @@ def _elsewhere(part: Any, taken: tuple[type, ...]) -> str | None:
         return served
     if taken != TRANSFORMS and type(part) in TRANSFORMS:
         return f"make_pipeline({type(part).__name__}(), {{}}), a model behind the transform"
-    if taken == CLASSIFIERS and isinstance(part, RegressorMixin):
+    regressor = isinstance(part, RegressorMixin) or fitted.is_regressor(part)
+    if taken == CLASSIFIERS and regressor:
         return "PrivateRegressor"
-    if taken == REGRESSORS and isinstance(part, ClassifierMixin):
+    classifier = isinstance(part, ClassifierMixin) or fitted.is_classifier(part)
+    if taken == REGRESSORS and classifier:
         return "PrivateClassifier"
     return None
 
@@ -258,10 +283,21 @@ def form_of(estimator: Any) -> tuple[list[Transform], Linear | TreeEnsemble]:
     if linear is not None:
         return steps, linear
     final = parts_of(estimator)[-1]
-    given = getattr(final, "described", None)
-    if given is None:
-        return steps, TreeEnsemble.from_sklearn(final)
-    return steps, given.model
+    return steps, trees_of(final)
+
+
+def trees_of(final: Any) -> TreeEnsemble:
+    """The trees of a fitted model that `has_trees`.
+
+    Raises:
+        ParameterError: trees that are not computed here.
+
+    """
+    given = described_of(final)
+    trees = TreeEnsemble.from_sklearn(final) if given is None else given.model
+    if not isinstance(trees, TreeEnsemble):
+        raise ParameterError(f"{type(final).__name__} is no model of trees")
+    return trees
 
 
 def linear_parts_of(estimator: Any) -> tuple[list[Transform], Linear | None]:
@@ -276,7 +312,7 @@ def linear_parts_of(estimator: Any) -> tuple[list[Transform], Linear | None]:
         linear = linear_form(estimator)
         return linear.steps, linear
     steps = [step for part in before for step in transforms_of(part)]
-    given = getattr(final, "described", None)
+    given = described_of(final)
     return [*steps, *([] if given is None else given.steps)], None
 
 
@@ -295,9 +331,9 @@ def linear_form(estimator: Any) -> Linear:
     elif type(final) is QuadraticDiscriminantAnalysis:
         more, weights, intercepts = quadratic(final)
         steps += more
-    elif type(final) in _GIVEN.values():
-        layer = final.described.model.layers[0]
-        steps += final.described.steps
+    elif (given := described_of(final)) is not None and isinstance(given.model, DenseNetwork):
+        layer = given.model.layers[0]
+        steps += given.steps
         weights, intercepts = layer.weights, layer.intercepts
     else:
         coefficients = final.coef_.toarray() if hasattr(final.coef_, "toarray") else final.coef_
@@ -317,10 +353,21 @@ def transformed(parts: list[Any], x: NDArray[np.float64]) -> NDArray[np.float64]
     return np.asarray(found.toarray() if hasattr(found, "toarray") else found)
 
 
+def predicted(estimator: Any, x: NDArray[np.float64]) -> NDArray[Any]:
+    """What a fitted estimator predicts by its own library, a number or a label for each row."""
+    found = np.asarray(on_copies(estimator.predict, x))
+    # CatBoost has a column of classes where there are more than two.
+    return (
+        found[:, 0] if fitted.is_classifier(parts_of(estimator)[-1]) and found.ndim > 1 else found
+    )
+
+
 def clear_scores(estimator: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
     """What scikit-learn computes: rows of outputs, the same ones as `linear_form` has."""
     *before, final = parts_of(estimator)
-    if type(final) in (*REGRESSORS, GivenRegressor):
+    if fitted.is_boosted(final):
+        scores = fitted.raw_scores(final, transformed(before, x))
+    elif type(final) in (*REGRESSORS, GivenRegressor):
         scores = on_copies(estimator.predict, x)
     elif type(final) in (*_SHARES, *NEIGHBORS):
         scores = on_copies(estimator.predict_proba, x)
@@ -351,8 +398,9 @@ def _link_of_trees(final: Any) -> str:
 
 def _link(final: Any) -> str:
     kind = type(final)
-    if kind in _GIVEN.values():
-        return str(final.described.link)
+    given = described_of(final)
+    if given is not None:
+        return given.link
     if kind in {GaussianNB, QuadraticDiscriminantAnalysis}:
         return "softmax" if len(final.classes_) > 2 else "sigmoid"
     if kind is SGDClassifier and final.loss == "log_loss":

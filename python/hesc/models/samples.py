@@ -131,6 +131,9 @@ _QUOTING: Final = {
     "could not convert": "samples are numbers; some of these are texts",
     "Expected 2D": "samples are rows of features, and these are none. Reshape your data: "
     "array.reshape(1, -1) is one sample, array.reshape(-1, 1) are samples of one feature",
+    "Input X contains NaN": "Input X contains NaN: no feature may be missing, since a client "
+    "encrypts a number for each. Impute them before hesc.ml sees the samples (SimpleImputer), also "
+    "for models that take missing values themselves",
     "Complex data": "Complex data not supported: samples are real numbers",
 }
 """What scikit-learn's errors that repeat the data begin with, and what is said instead."""

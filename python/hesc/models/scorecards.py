@@ -6,14 +6,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.ensemble import AdaBoostRegressor
 
 from hesc._native import ParameterError
 from hesc._support.inputs import one_name, real_array
 from hesc.models import additive, extraction, fidelity, transforms
+from hesc.models.boosters import fitted
 from hesc.models.extraction import Linear
 from hesc.models.steps import transforms_of
-from hesc.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,7 +57,7 @@ def of(
     least = _share(min_fidelity)
     steps = [step for part in before for step in transforms_of(part)]
     # A model from a file may begin with transforms of its own.
-    given = getattr(final, "described", None)
+    given = extraction.described_of(final)
     steps += [] if given is None else given.steps
     x = transforms.transformed(steps, rows)
     binning = additive.DEFAULT_BINS if bins is None else bins
@@ -64,14 +65,14 @@ def of(
         table, held = _exact(final, x, clear, binning), np.arange(len(x))
     else:
         one_name(refit, "refit", ("additive",))
-        trees = _trees_of(final) if isinstance(binning, str) else None
+        trees = extraction.trees_of(final) if isinstance(binning, str) else None
         fitted, held = additive.split(len(x))
         edges = additive.edges_of(x[fitted], binning, trees)
         score = partial(extraction.clear_scores, final) if given is None else given.model.scores
         table = additive.refitted(x[fitted], score, edges)
     found = transforms.transformed([table.bins], x[held]) @ table.weights.T + table.intercepts
     classes = None
-    if hasattr(final, "classes_"):
+    if is_classifier(final):
         classes = _concluded(found), _concluded(clear[held])
     way = "bins" if refit is None else refit
     near = fidelity.measured(way, found, clear[held], classes, unseen=refit is not None)
@@ -84,12 +85,6 @@ def of(
     return model, near
 
 
-def _trees_of(final: Any) -> TreeEnsemble:
-    """The trees of a model of scikit-learn, or of one from a file."""
-    given = getattr(final, "described", None)
-    return TreeEnsemble.from_sklearn(final) if given is None else given.model
-
-
 def _exact(final: Any, x: Array, clear: Array, binning: Binning) -> FeatureTable:
     name = type(final).__name__ if not hasattr(final, "described") else "model"
     hint = (
@@ -99,18 +94,19 @@ def _exact(final: Any, x: Array, clear: Array, binning: Binning) -> FeatureTable
     )
     if type(final) is AdaBoostRegressor:
         raise ParameterError(f"{name} predicts medians, which are no sums of its trees; {hint}")
-    trees = _trees_of(final)
+    trees = extraction.trees_of(final)
     apart = np.abs(trees.scores(x) - clear).max()
-    if not apart <= 1e-9 * max(1.0, float(np.abs(clear).max())):
+    doubt = fitted.doubt(fitted.library_of(final), trees)
+    if not apart <= 1e-9 * max(1.0, float(np.abs(clear).max())) + doubt:
         raise ParameterError(
-            f"the trees of this {name} add up to scores that are {apart:.2g} apart from "
-            f"scikit-learn's; {hint}"
+            f"the trees of this {name} add up to scores that are {apart:.2g} apart from those of "
+            f"its own library; {hint}"
         )
     table = additive.tabled(trees, additive.edges_of(x, binning, trees), x)
     if table is None:
         raise ParameterError(
             f"trees of this {name} compare several features each, which no sum of functions of "
-            f"single features is; {_AS_THEY_ARE if hasattr(final, 'classes_') else ''}{hint}; with "
+            f"single features is; {_AS_THEY_ARE if is_classifier(final) else ''}{hint}; with "
             f"max_depth=1 boosted trees are computed as they are"
         )
     return table
@@ -120,7 +116,7 @@ def _nearer(final: Any, refit: str | None) -> str:
     """What would come nearer to the fitted model."""
     if refit is None:
         return "bins='thresholds' takes the trees' own and loses nothing; more bins= come nearer"
-    whole = _AS_THEY_ARE if hasattr(final, "classes_") else ""
+    whole = _AS_THEY_ARE if is_classifier(final) else ""
     return (
         f"{whole}more bins= and models of fewer levels come nearer (boosted trees with max_depth=1 "
         f"are computed as they are)"

@@ -189,7 +189,7 @@ class TreeEnsemble:
             given = tree.tree_.value[:, 0, :]
             values = _tied(given, len(trees)) if shares else given / len(trees)
             grown.append(_grown(tree.tree_, values))
-        return cls._joined(model.n_features_in_, grown, np.zeros(grown[0].values.shape[1]))
+        return cls.joined(model.n_features_in_, grown, np.zeros(grown[0].values.shape[1]))
 
     @classmethod
     def _boosted(cls, model: Any) -> TreeEnsemble:
@@ -208,7 +208,7 @@ class TreeEnsemble:
                 values = np.zeros((tree.node_count, outputs))
                 values[:, output] = model.learning_rate * tree.value[:, 0, 0]
                 grown.append(_grown(tree, values))
-        return cls._joined(model.n_features_in_, grown, offset)
+        return cls.joined(model.n_features_in_, grown, offset)
 
     @classmethod
     def _voting(cls, model: Any) -> TreeEnsemble:
@@ -227,7 +227,7 @@ class TreeEnsemble:
             votes = np.where(named[:, None] == model.classes_, 1.0, -1 / (classes - 1))
             votes = votes[:, 1:] - votes[:, :1] if classes == 2 else votes
             grown.append(_grown(tree.tree_, weight * votes / total))
-        return cls._joined(model.n_features_in_, grown, np.zeros(1 if classes == 2 else classes))
+        return cls.joined(model.n_features_in_, grown, np.zeros(1 if classes == 2 else classes))
 
     @classmethod
     def _histograms(cls, model: Any) -> TreeEnsemble:
@@ -251,7 +251,7 @@ class TreeEnsemble:
                 values = np.zeros((len(nodes), len(offset)))
                 values[:, output] = nodes["value"]
                 grown.append(
-                    _Grown(
+                    GrownTree(
                         np.where(leaf, -1, nodes["feature_idx"].astype(np.int64)),
                         np.array(nodes["num_threshold"], dtype=np.float64),
                         nodes["left"].astype(np.int64),
@@ -259,10 +259,18 @@ class TreeEnsemble:
                         values,
                     )
                 )
-        return cls._joined(model.n_features_in_, grown, offset)
+        return cls.joined(model.n_features_in_, grown, offset)
 
     @classmethod
-    def _joined(cls, inputs: int, grown: list[_Grown], offset: Array) -> TreeEnsemble:
+    def joined(cls, inputs: int, grown: list[GrownTree], offset: Array) -> TreeEnsemble:
+        """Trees one after the other, each numbered from its own root.
+
+        Args:
+            inputs: features of a sample.
+            grown: the trees.
+            offset: what their leaves are added to.
+
+        """
         roots = np.cumsum([0, *(len(tree.features) for tree in grown[:-1])]).astype(np.int64)
         features = np.concatenate([tree.features for tree in grown])
         leaf = features < 0
@@ -337,7 +345,7 @@ def _tied(shares: Array, trees: int) -> Array:
     return found
 
 
-class _Grown:
+class GrownTree:
     """A tree whose nodes are numbered from its root on."""
 
     def __init__(
@@ -350,10 +358,10 @@ class _Grown:
         self.values = values
 
 
-def _grown(tree: Any, values: Array) -> _Grown:
+def _grown(tree: Any, values: Array) -> GrownTree:
     """A tree of scikit-learn, which compares features in float32."""
     leaf = tree.children_left < 0
-    return _Grown(
+    return GrownTree(
         np.where(leaf, -1, tree.feature).astype(np.int64),
         double_thresholds(np.where(leaf, 0.0, tree.threshold)),
         tree.children_left.astype(np.int64),

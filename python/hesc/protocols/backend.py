@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Never
 import numpy as np
 
 from hesc._native import ParameterError
+from hesc.models import extraction
 from hesc.models.agreement import margins_of
 from hesc.models.samples import on_copies
 from hesc.protocols import registry
@@ -302,7 +303,7 @@ def check_concluded(plan: Any, request: PlanRequest) -> None:
     """
     scores = plan.scores(request.clear)
     found = plan.predictions(scores)
-    expected = np.asarray(on_copies(request.estimator.predict, request.rows))
+    expected = extraction.predicted(request.estimator, request.rows)
     if request.classes is None:
         # A target that was a column stays one in scikit-learn.
         same = found.size == expected.size and bool(

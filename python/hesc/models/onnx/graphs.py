@@ -26,7 +26,6 @@ from hesc.models.onnx.values import (
     InputColumns,
     Scored,
     Value,
-    difference,
     ends_in_logistic,
     joined,
     kinds_of,
@@ -145,12 +144,7 @@ class _Reader:
         labels = tuple(range(count)) if labels is None else labels
         if len(labels) != count:
             raise WireError(f"{len(labels)} labels of an ONNX graph for {count} classes")
-        model, link = scored.model, scored.link
-        if model.outputs == 2:
-            model = difference(model)
-            # Of two probabilities that were normalised apart nothing follows from the difference.
-            link = "sigmoid" if link == "softmax" else "none"
-        return self._made(scored.steps, model, np.array(labels), link)
+        return self._made(scored.steps, scored.model, np.array(labels), scored.link)
 
     def _made(
         self,
@@ -161,7 +155,8 @@ class _Reader:
     ) -> Described:
         names = [given.name for given in self._graph.inputs]
         names = names if len(names) == self._inputs and len(names) > 1 else []
-        return Described(self._inputs, names, list(steps), model, classes, link).folded()
+        made = Described(self._inputs, names, list(steps), model, classes, link)
+        return made.with_one_score().folded()
 
     # Reading operands
 

@@ -10,12 +10,12 @@ import numpy as np
 from hesc._native import OutOfRangeError, ParameterError, WireError
 from hesc.models.layers import DenseNetwork, Layer
 from hesc.models.transforms import Affine
-from hesc.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.transforms import Transform
+    from hesc.models.trees import TreeEnsemble
 
 CLASSES: Final = 1 << 12
 """Classes of a model, and targets of trees."""
@@ -201,18 +201,6 @@ def softmaxed(chain: Chain) -> Scored:
             f"them off, or add a layer of sums"
         )
     return Scored(chain.steps, DenseNetwork(chain.layers), "softmax")
-
-
-def difference(model: DenseNetwork | TreeEnsemble) -> DenseNetwork | TreeEnsemble:
-    """The model whose one output is the second less the first: it says less than both."""
-    if isinstance(model, TreeEnsemble):
-        values = model.values[:, 1:] - model.values[:, :1]
-        return replace(model, values=values, offset=model.offset[1:] - model.offset[:1])
-    *before, last = model.layers
-    if last.activation != "identity":
-        raise ParameterError("classes by the higher of two activations; end in sums or Softmax")
-    weights = last.weights[1:] - last.weights[:1]
-    return DenseNetwork((*before, Layer(weights, last.intercepts[1:] - last.intercepts[:1])))
 
 
 def layered(

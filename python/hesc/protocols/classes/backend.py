@@ -12,7 +12,7 @@ from hesc._support import shares
 from hesc.models import extraction, transforms
 from hesc.models.extraction import Linear
 from hesc.models.known import Known
-from hesc.models.samples import on_copies, spread_out
+from hesc.models.samples import spread_out
 from hesc.planner.problems import ClassProblem
 from hesc.protocols.backend import Alternative, Backend, PlanRequest, Roles
 from hesc.protocols.classes import planning
@@ -156,7 +156,7 @@ class ClassBackend(Backend):
 
 def _places(request: PlanRequest) -> NDArray[np.int64]:
     """The place of each row's class by the fitted model."""
-    predicted = np.asarray(on_copies(request.estimator.predict, request.rows))
+    predicted = extraction.predicted(request.estimator, request.rows)
     if predicted.ndim != 1 or request.classes is None:
         raise ParameterError(
             "a class alone is one label to a sample; this model gives several: fit one for each"

@@ -1,0 +1,245 @@
+"""Saved models of LightGBM, as text, as trees.
+
+A feature goes left where it is less than or equal to a threshold, both in double precision; what is
+next to zero is zero.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from hesc._native import ParameterError, WireError
+from hesc.models.boosters import numbers
+from hesc.models.described import Described
+from hesc.models.trees import GrownTree, TreeEnsemble
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+    Fields = dict[str, str]
+
+WHAT: Final = "LightGBM"
+BEGIN: Final = b"tree\n"
+"""What a file begins with."""
+_LINKS: Final = {"binary": "sigmoid", "multiclass": "softmax", "multiclassova": "none"}
+"""How scores become probabilities, of objectives of classifiers; one against the rest without norm.
+"""
+_NUMBERS: Final = (
+    "regression",
+    "regression_l1",
+    "huber",
+    "fair",
+    "quantile",
+    "mape",
+)
+"""Objectives whose predictions are sums of leaves."""
+_LOGARITHM: Final = (
+    "predictions are exponentials of sums of trees; fit the logarithm of the target with "
+    "objective='regression'"
+)
+_REFUSED: Final = {
+    "poisson": _LOGARITHM,
+    "gamma": _LOGARITHM,
+    "tweedie": _LOGARITHM,
+    "lambdarank": "rankings have no classes and no predictions of single rows; fit an "
+    "LGBMRegressor",
+    "rank_xendcg": "rankings have no classes and no predictions of single rows; fit an "
+    "LGBMRegressor",
+    "cross_entropy": "predictions are no sums of trees but a function of them; fit an "
+    "LGBMClassifier with objective='binary'",
+    "cross_entropy_lambda": "predictions are no sums of trees but a function of them; fit an "
+    "LGBMClassifier with objective='binary'",
+}
+"""Why not, by names of objectives."""
+_ZERO: Final = float(np.float32(1e-35))
+"""What is no larger counts as zero."""
+_REAL: Final = re.compile(r"[-+.0-9eE ]*")
+_LINES: Final = 1 << 22
+_CATEGORY: Final = 1
+_LEFT: Final = 2
+_ZERO_IS_MISSING: Final = 1
+
+
+def described(data: bytes) -> Described:
+    """The model that a saved model of LightGBM is.
+
+    Raises:
+        WireError: a damaged or hostile file.
+        ParameterError: what is not computed here, by name, with what would do.
+        OutOfRangeError: numbers that are not finite.
+
+    """
+    if data.count(b"\n") > _LINES:
+        raise WireError(f"a saved LightGBM model has {_LINES} lines at most here")
+    try:
+        lines = data.decode().splitlines()
+    except UnicodeDecodeError as error:
+        raise WireError(
+            "a saved LightGBM model is a text in UTF-8; this file is damaged"
+        ) from error
+    head, trees = _parts(lines)
+    inputs = _count(head, "max_feature_idx", 0, numbers.WIDEST - 1) + 1
+    outputs = _count(head, "num_tree_per_iteration", 1, numbers.CLASSES)
+    classes = _count(head, "num_class", 1, numbers.CLASSES)
+    link = _link(_words(head, "objective"))
+    if classes != outputs or (outputs > 1) != (link in {"softmax", "none"}):
+        raise WireError("a saved LightGBM model has a tree for each class in every round")
+    if not trees or len(trees) % outputs or len(_words(head, "tree_sizes")) != len(trees):
+        raise WireError("a saved LightGBM model has as many trees as its head says, and one")
+    grown = [_tree(tree, place, inputs) for place, tree in enumerate(trees)]
+    numbers.check_sizes(sum(len(tree.features) for tree in grown), outputs)
+    # Forests have means where others have sums.
+    rounds = len(trees) // outputs if "average_output" in head else 1
+    for place, tree in enumerate(grown):
+        values = np.zeros((len(tree.features), outputs))
+        values[:, place % outputs] = tree.values[:, 0] / rounds
+        tree.values = values
+    names = _names(head, inputs)
+    labels = None if link is None else np.arange(max(outputs, 2))
+    model = TreeEnsemble.joined(inputs, grown, np.zeros(outputs))
+    return Described(inputs, names, [], model, labels, link or "none").with_one_score()
+
+
+def _parts(lines: list[str]) -> tuple[Fields, list[Fields]]:
+    """Fields of the head and of each tree; what follows upon the trees says nothing of them."""
+    if not lines or lines[0] != "tree":
+        raise WireError("a saved LightGBM model begins with the word tree")
+    head: Fields = {}
+    trees: list[Fields] = []
+    fields = head
+    for line in lines[1:]:
+        if line == "end of trees":
+            return head, trees
+        if line == f"Tree={len(trees)}":
+            fields = {}
+            trees.append(fields)
+            continue
+        name, _, value = line.partition("=")
+        if name == "Tree" or (name in fields and name):
+            raise WireError("a saved LightGBM model has each field of each tree once, in order")
+        if name:
+            fields[name] = value
+    raise WireError("a saved LightGBM model says where its trees end; this one is cut off")
+
+
+def _words(fields: Fields, name: str) -> list[str]:
+    if name not in fields:
+        if name == "objective":
+            raise ParameterError(
+                "this model of LightGBM has an objective of its own, and what predictions are of "
+                "its scores is not known; fit it with one of LightGBM's"
+            )
+        raise WireError(f"a saved LightGBM model has {name}; this one is damaged")
+    return fields[name].split()
+
+
+def _count(fields: Fields, name: str, least: int, most: int) -> int:
+    return numbers.count(" ".join(_words(fields, name)), f"{name} of LightGBM", least, most)
+
+
+def _link(objective: list[str]) -> str | None:
+    """How scores become probabilities; None of regressors."""
+    name, options = (objective or [""])[0], objective[1:]
+    if name in _NUMBERS:
+        if "sqrt" in options:
+            raise ParameterError(
+                "with reg_sqrt predictions are squares of sums of trees; fit the root of the target"
+            )
+        return None
+    if name in _LINKS:
+        slopes = [word.partition(":")[2] for word in options if word.startswith("sigmoid:")]
+        if slopes not in ([], ["1"]):
+            raise ParameterError(
+                "with sigmoid= scores of LightGBM are no logarithms of odds; fit it with sigmoid=1"
+            )
+        return _LINKS[name]
+    why = _REFUSED.get(name, "what it makes of sums of trees is not known")
+    raise ParameterError(
+        f"objective {name[:40]!r} of LightGBM is not computed here: {why}. Taken here: "
+        f"{', '.join([*_LINKS, *_NUMBERS])}"
+    )
+
+
+def _names(head: Fields, inputs: int) -> list[str]:
+    names = head.get("feature_names", "").split(" ")
+    # What LightGBM makes up where there are none.
+    if names == [f"Column_{place}" for place in range(inputs)]:
+        return []
+    return numbers.usable_names(names, inputs)
+
+
+def _reals(fields: Fields, name: str, length: int) -> Array:
+    given = " ".join(_words(fields, name))
+    if len(given.split()) != length or not _REAL.fullmatch(given):
+        raise WireError(f"{name} of a tree of LightGBM are {length} finite numbers")
+    try:
+        values = [float(word) for word in given.split()]
+    except ValueError as error:
+        raise WireError(f"{name} of a tree of LightGBM are {length} finite numbers") from error
+    return numbers.reals(values, f"{name} of a tree of LightGBM")
+
+
+def _tree(fields: Fields, place: int, inputs: int) -> GrownTree:
+    """A tree: nodes that compare first, then leaves; its only output is a column of values."""
+    leaves = _count(fields, "num_leaves", 1, numbers.LARGEST)
+    inner = leaves - 1
+    if fields.get("is_linear", "0") != "0":
+        raise ParameterError(
+            "leaves of this model of LightGBM are linear in features; fit it with linear_tree=False"
+        )
+    if _words(fields, "num_cat") != ["0"]:
+        raise ParameterError(CATEGORIES)
+    given = _reals(fields, "leaf_value", leaves)
+    values = np.concatenate([np.zeros(inner), given])[:, None]
+    none = np.full(leaves, -1)
+    if not inner:
+        return GrownTree(none, np.zeros(1), none, none, values)
+    features, kinds, left, right = (
+        numbers.wholes(_reals(fields, name, inner), name)
+        for name in ("split_feature", "decision_type", "left_child", "right_child")
+    )
+    thresholds = _reals(fields, "threshold", inner)
+    if ((features < 0) | (features >= inputs)).any():
+        raise WireError(f"tree {place} of LightGBM compares none of {inputs} features")
+    if ((kinds < 0) | (kinds > 0xF)).any():
+        raise WireError(f"tree {place} of LightGBM compares in a way that is not known")
+    if (kinds & _CATEGORY).any():
+        raise ParameterError(CATEGORIES)
+    _check_zeros(thresholds, kinds)
+    # Leaf i is written as -1 - i.
+    left, right = (np.where(part < 0, inner - 1 - part, part) for part in (left, right))
+    return GrownTree(
+        np.concatenate([features, none]),
+        np.concatenate([_turns(thresholds), np.zeros(leaves)]),
+        np.concatenate([left, none]),
+        np.concatenate([right, none]),
+        values,
+    )
+
+
+CATEGORIES: Final = (
+    "this model of LightGBM compares categories; encode them as numbers before it "
+    "(sklearn.preprocessing.OneHotEncoder) and fit it without categorical_feature"
+)
+
+
+def _check_zeros(thresholds: Array, kinds: NDArray[np.int64]) -> None:
+    """Refuses trees where zeros go another way than by comparison, since they are missing."""
+    missing = (kinds >> 2) == _ZERO_IS_MISSING
+    left = (kinds & _LEFT) != 0
+    if (missing & (left != (thresholds >= 0))).any():
+        raise ParameterError(
+            "zeros are missing values for this model of LightGBM, and go another way than by "
+            "comparison; fit it with zero_as_missing=False"
+        )
+
+
+def _turns(thresholds: Array) -> Array:
+    """The largest doubles that go left, where what is next to zero counts as zero."""
+    near = (thresholds >= -_ZERO) & (thresholds < _ZERO)
+    beside = np.where(thresholds < 0, np.nextafter(-_ZERO, -np.inf), _ZERO)
+    return np.where(near, beside, thresholds)

@@ -1,0 +1,279 @@
+"""Saved models of XGBoost, `.json` and `.ubj`, as trees or as a linear model.
+
+A feature is rounded to float32 and goes left where it is less than a threshold. Leaves are added in
+float32 there, and in double precision here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from hesc._native import OutOfRangeError, ParameterError, WireError
+from hesc.models.boosters import numbers
+from hesc.models.described import Described
+from hesc.models.layers import DenseNetwork, Layer
+from hesc.models.trees import GrownTree, TreeEnsemble, double_thresholds
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+WHAT: Final = "XGBoost"
+_LINKS: Final = {
+    "binary:logistic": "sigmoid",
+    "binary:hinge": "none",
+    "multi:softmax": "softmax",
+    "multi:softprob": "softmax",
+}
+"""How scores become probabilities, of objectives of classifiers."""
+_NUMBERS: Final = (
+    "reg:squarederror",
+    "reg:linear",
+    "reg:squaredlogerror",
+    "reg:absoluteerror",
+    "reg:pseudohubererror",
+    "reg:quantileerror",
+)
+"""Objectives whose predictions are sums of leaves."""
+_REFUSED: Final = {
+    "rank:": "rankings have no classes and no predictions of single rows; fit an XGBRegressor",
+    "survival:": "predictions of survival are no sums of trees; fit the logarithm of the time with "
+    "reg:squarederror",
+    "count:": "predictions are exponentials of sums of trees; fit the logarithm of the target with "
+    "reg:squarederror",
+    "reg:gamma": "predictions are exponentials of sums of trees; fit the logarithm of the target "
+    "with reg:squarederror",
+    "reg:tweedie": "predictions are exponentials of sums of trees; fit the logarithm of the target "
+    "with reg:squarederror",
+    "reg:logistic": "predictions are no sums of trees but a function of them; fit an "
+    "XGBClassifier, or a target that is not within 0 and 1 with reg:squarederror",
+    "binary:logitraw": "XGBoost takes the class by another number than where probabilities meet; "
+    "fit it with binary:logistic, whose scores are the same",
+}
+"""Why not, by what names of objectives begin with."""
+
+
+def described(document: object, *, rounds: int | None = None) -> Described:
+    """The model that a saved model of XGBoost is.
+
+    Args:
+        document: what the file says, as mappings and lists.
+        rounds: of boosting that count; None for those that XGBoost's scikit-learn interface takes
+            where that wrote the file (the best iteration after an early stop), and all otherwise.
+
+    Raises:
+        WireError: a damaged or hostile file.
+        ParameterError: what is not computed here, by name, with what would do.
+        OutOfRangeError: numbers that are not finite.
+
+    """
+    learner = numbers.mapping(document, "learner", WHAT)
+    sizes = numbers.mapping(learner, "learner_model_param", WHAT)
+    inputs = numbers.count(sizes.get("num_feature"), "num_feature", 1, numbers.WIDEST)
+    classes = numbers.count(sizes.get("num_class", "0"), "num_class", 0, numbers.CLASSES)
+    targets = numbers.count(sizes.get("num_target", "1"), "num_target", 1, numbers.CLASSES)
+    objective = numbers.text(numbers.mapping(learner, "objective", WHAT), "name", WHAT)
+    link = _link(objective)
+    if link is not None and targets > 1:
+        raise ParameterError(
+            "this model of XGBoost gives several labels to a sample; fit a model of each"
+        )
+    outputs = max(classes, 1) * targets
+    if link == "softmax" and classes < 2:
+        raise WireError("a saved XGBoost model with softmax has two classes or more")
+    if link != "softmax" and classes > 1:
+        raise WireError("a saved XGBoost model has classes, and an objective without them")
+    offset = _base(sizes.get("base_score"), outputs, link)
+    kinds = numbers.listed(learner, "feature_types", WHAT) if "feature_types" in learner else []
+    if any(kind in {"c", "categorical"} for kind in kinds):
+        raise ParameterError(CATEGORIES)
+    booster = numbers.mapping(learner, "gradient_booster", WHAT)
+    name = numbers.text(booster, "name", WHAT)
+    if name == "gblinear":
+        model: DenseNetwork | TreeEnsemble = _linear(booster, inputs, offset)
+    elif name in {"gbtree", "dart"}:
+        chosen = _rounds_of(learner) if rounds is None else rounds
+        model = _trees(booster, inputs, offset, chosen)
+    else:
+        raise ParameterError(f"booster {name[:40]!r} is not read; gbtree, dart and gblinear are")
+    names = numbers.listed(learner, "feature_names", WHAT) if "feature_names" in learner else []
+    names = numbers.usable_names([n if isinstance(n, str) else "" for n in names], inputs)
+    labels = None if link is None else np.arange(max(outputs, 2))
+    return Described(inputs, names, [], model, labels, link or "none").with_one_score()
+
+
+CATEGORIES: Final = (
+    "this model of XGBoost compares categories; encode them as numbers before it "
+    "(sklearn.preprocessing.OneHotEncoder) and fit it without enable_categorical"
+)
+
+
+def _link(objective: str) -> str | None:
+    """How scores become probabilities; None of regressors."""
+    if objective in _NUMBERS:
+        return None
+    if objective in _LINKS:
+        return _LINKS[objective]
+    why = next((text for begin, text in _REFUSED.items() if objective.startswith(begin)), None)
+    known = ", ".join([*_LINKS, *_NUMBERS])
+    raise ParameterError(
+        f"objective {objective[:40]!r} of XGBoost is not computed here: "
+        f"{why or 'what it makes of sums of trees is not known'}. Taken here: {known}"
+    )
+
+
+def _base(value: object, outputs: int, link: str | None) -> Array:
+    """What leaves are added to: of logistic models a file has the probability."""
+    if not isinstance(value, str) or len(value) > 1 << 20:
+        raise WireError("a saved XGBoost model has a base_score")
+    try:
+        parts = [float(part) for part in value.strip("[]").split(",")]
+    except ValueError as error:
+        raise WireError("base_score of a saved XGBoost model is a list of numbers") from error
+    found = _singles(numbers.reals(parts, "base_score"))
+    if len(found) not in {1, outputs}:
+        raise WireError("base_score of a saved XGBoost model has a number for each output")
+    if link == "sigmoid":
+        if not ((found > 0) & (found < 1)).all():
+            raise OutOfRangeError("base_score of a logistic model of XGBoost is within 0 and 1")
+        found = -np.log(1 / found - 1)
+    return np.broadcast_to(found, (outputs,)).copy()
+
+
+def _singles(found: Array) -> Array:
+    """Numbers as the float32 that they are; a text has the fewest digits that tell one."""
+    with np.errstate(over="ignore", under="ignore"):
+        singles = found.astype(np.float32).astype(np.float64)
+    if not np.isfinite(singles).all():
+        raise OutOfRangeError("a saved XGBoost model has numbers that are no float32")
+    return singles
+
+
+def _rounds_of(learner: dict[str, Any]) -> int | None:
+    attributes = learner.get("attributes", {})
+    if not isinstance(attributes, dict) or "scikit_learn" not in attributes:
+        return None
+    best = attributes.get("best_iteration")
+    return None if best is None else numbers.count(best, "best_iteration", 0, 1 << 24) + 1
+
+
+def _linear(booster: dict[str, Any], inputs: int, offset: Array) -> DenseNetwork:
+    model = numbers.mapping(booster, "model", WHAT)
+    weights = _singles(numbers.reals(numbers.part(model, "weights", WHAT), "weights"))
+    if len(weights) != (inputs + 1) * len(offset):
+        raise WireError("a linear XGBoost model has a weight for each feature and output, and one")
+    if (offset != offset[0]).any():
+        # XGBoost 3.2 adds the first one to all scores, whatever it fitted with.
+        raise ParameterError(
+            "linear models of XGBoost that begin with another number for each class are not read, "
+            "since its versions do not agree about them; fit it with base_score=0"
+        )
+    rows = weights.reshape(inputs + 1, len(offset))
+    return DenseNetwork((Layer(rows[:-1].T.copy(), rows[-1] + offset),))
+
+
+def _trees(booster: dict[str, Any], inputs: int, offset: Array, rounds: int | None) -> TreeEnsemble:
+    inner = numbers.mapping(booster, "gbtree", WHAT) if booster["name"] == "dart" else booster
+    model = numbers.mapping(inner, "model", WHAT)
+    trees = numbers.listed(model, "trees", WHAT)
+    places = numbers.wholes(numbers.part(model, "tree_info", WHAT), "tree_info")
+    if len(places) != len(trees) or ((places < 0) | (places >= len(offset))).any():
+        raise WireError("tree_info of a saved XGBoost model has an output for each tree")
+    weights = np.ones(len(trees))
+    if booster["name"] == "dart":
+        given = numbers.reals(numbers.part(booster, "weight_drop", WHAT), "weight_drop")
+        if len(given) != len(trees):
+            raise WireError("weight_drop of a saved XGBoost model has a number for each tree")
+        weights = _singles(given)
+    kept = len(trees) if rounds is None else _kept(model, len(trees), len(offset), rounds)
+    if not kept:
+        raise ParameterError("this model of XGBoost has no trees; fit it first")
+    parts = [
+        _tree(tree, inputs, weight)
+        for tree, weight in zip(trees[:kept], weights.tolist(), strict=False)
+    ]
+    numbers.check_sizes(sum(len(features) for features, *_ in parts), len(offset))
+    grown = []
+    for (features, thresholds, left, right, leaves), place in zip(
+        parts, places.tolist(), strict=False
+    ):
+        values = np.zeros((len(features), len(offset)))
+        values[:, place] = leaves
+        grown.append(GrownTree(features, thresholds, left, right, values))
+    return TreeEnsemble.joined(inputs, grown, offset)
+
+
+def _kept(model: dict[str, Any], trees: int, outputs: int, rounds: int) -> int:
+    """Trees of so many rounds of boosting."""
+    if "iteration_indptr" in model:
+        ends = numbers.wholes(model["iteration_indptr"], "iteration_indptr")
+        ordered = len(ends) and ends[0] == 0 and ends[-1] == trees and (np.diff(ends) >= 0).all()
+        if not ordered or rounds >= len(ends):
+            raise WireError("iteration_indptr of a saved XGBoost model names its trees by rounds")
+        return int(ends[rounds])
+    sizes = numbers.mapping(model, "gbtree_model_param", WHAT)
+    beside = numbers.count(sizes.get("num_parallel_tree", "1"), "num_parallel_tree", 0, 1 << 24)
+    found = rounds * outputs * max(beside, 1)
+    if found > trees:
+        raise WireError("a saved XGBoost model has fewer trees than its best iteration says")
+    return found
+
+
+def _tree(
+    tree: object, inputs: int, weight: float
+) -> tuple[NDArray[np.int64], Array, NDArray[np.int64], NDArray[np.int64], Array]:
+    """Features, thresholds, both children and leaves of a tree, parents before children."""
+    sizes = numbers.mapping(tree, "tree_param", WHAT)
+    if str(sizes.get("size_leaf_vector", "1")) not in {"0", "1"}:
+        raise ParameterError(
+            "trees of XGBoost whose leaves have several numbers are not read; fit the model with "
+            "multi_strategy='one_output_per_tree'"
+        )
+    left, right, features = (
+        numbers.wholes(numbers.part(tree, name, WHAT), name)
+        for name in ("left_children", "right_children", "split_indices")
+    )
+    numbers_of = numbers.part(tree, "split_conditions", WHAT)
+    conditions = _singles(numbers.reals(numbers_of, "split_conditions"))
+    nodes = len(left)
+    if not nodes or any(len(part) != nodes for part in (right, features, conditions)):
+        raise WireError("a tree of a saved XGBoost model has an entry of each kind for each node")
+    leaf = left == -1
+    kinds = tree.get("split_type", []) if isinstance(tree, dict) else []
+    if numbers.wholes(kinds, "split_type").any():
+        raise ParameterError(CATEGORIES)
+    if (leaf != (right == -1)).any() or ((left < -1) | (right < -1)).any():
+        raise WireError("a node of a saved XGBoost model has two children or none")
+    order = _order(left.tolist(), right.tolist())
+    places = np.full(nodes, -1)
+    places[order] = np.arange(len(order))
+    leaf, features, conditions = leaf[order], features[order], conditions[order]
+    if ((features >= inputs) & ~leaf).any():
+        raise WireError(f"a tree of a saved XGBoost model compares none of {inputs} features")
+    with np.errstate(over="ignore", under="ignore"):
+        less = np.nextafter(conditions.astype(np.float32), np.float32(-np.inf))
+    return (
+        np.where(leaf, -1, features),
+        np.where(leaf, 0.0, double_thresholds(np.where(leaf, 0.0, less))),
+        np.where(leaf, -1, places[left[order]]),
+        np.where(leaf, -1, places[right[order]]),
+        np.where(leaf, conditions * weight, 0.0),
+    )
+
+
+def _order(left: list[int], right: list[int]) -> list[int]:
+    """Nodes that the root leads to, parents before children; pruned ones are left out."""
+    order, waiting = [], [0]
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        if len(order) > len(left) or node >= len(left):
+            raise WireError("a tree of a saved XGBoost model leads to a node that is none of it")
+        if left[node] != -1:
+            waiting += [right[node], left[node]]
+    if len(set(order)) != len(order):
+        raise WireError("a node of a saved XGBoost model is the child of two others")
+    return order
