@@ -127,9 +127,9 @@ def test_many_short_classes_beside_a_long_one_take_no_memory() -> None:
 
 
 def test_more_transforms_than_a_client_reads_make_no_plan() -> None:
-    parts = [PolynomialFeatures(1, include_bias=False) for _ in range(33)]
+    parts = [PolynomialFeatures(1, include_bias=False) for _ in range(257)]
     made = PrivateClassifier(make_pipeline(*parts, LogisticRegression(max_iter=500))).fit(X, Y)
-    with pytest.raises(hesc.ParameterError, match="33 transforms"):
+    with pytest.raises(hesc.ParameterError, match="257 transforms"):
         made.plan(X)
 
 
@@ -205,7 +205,7 @@ def test_networks_have_no_candidates_and_say_so(network: Any) -> None:
 
 
 def test_ranges_that_have_no_width_among_numbers(network: Any) -> None:
-    with pytest.raises(hesc.ParameterError, match="ranges are finite"):
+    with pytest.raises(hesc.ParameterError, match="ranges are pairs"):
         network.plan(X, Network(ranges=(-1e308, 1e308)))
     with pytest.raises(hesc.ParameterError, match="ranges are pairs"):
         compared(fitted().estimator_, X, ranges=(-1e308, 1e308))

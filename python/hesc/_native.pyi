@@ -797,6 +797,29 @@ class RingProductModel:
     def answers_left(self) -> int | None: ...
 
 @final
+class Steps:
+    def __new__(cls, document: bytes, inputs: int) -> Self: ...
+    @property
+    def inputs(self) -> int: ...
+    @property
+    def kinds(self) -> list[str]: ...
+    @property
+    def width(self) -> int: ...
+    def limits(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def transformed(
+        self, numbers: NDArray[np.float64], words: list[list[str | None]]
+    ) -> NDArray[np.float64]: ...
+    def prepared(
+        self,
+        numbers: NDArray[np.float64],
+        words: list[list[str | None]],
+        names: list[str],
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+        clip: bool,
+    ) -> tuple[NDArray[np.float64], int, NDArray[np.bool_]]: ...
+
+@final
 class GalleryPlan:
     def __new__(cls, bits: int, *, piece: int = 64) -> Self: ...
     @staticmethod

@@ -13,6 +13,7 @@ import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
 from hesc._support.inputs import real_array, whole
+from hesc.models import transforms
 from hesc.models.steps import bins as bins_of
 
 if TYPE_CHECKING:
@@ -278,6 +279,7 @@ def refitted(x: Array, score: Callable[[Array], Array], edges: list[Array]) -> F
             f"a re-fit has up to {_COLUMNS} bins of all features together; these are {columns}: "
             f"write fewer bins="
         )
+    native = transforms.compiled([bins], x.shape[1])
     rng = np.random.default_rng(0)
     outputs = score(x[:1]).shape[1]
     squares, products = np.zeros((columns, columns)), np.zeros((columns, outputs))
@@ -287,7 +289,7 @@ def refitted(x: Array, score: Callable[[Array], Array], edges: list[Array]) -> F
         rows = np.where(rng.random(x.shape) < share, x[rng.permutation(len(x))], x)
         for first in range(0, len(rows), _AT_ONCE):
             part = rows[first : first + _AT_ONCE]
-            binned, wanted = bins(part), score(part)
+            binned, wanted = transforms.computed(native, part), score(part)
             squares += binned.T @ binned
             products += binned.T @ wanted
             ones += binned.sum(axis=0)

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hesc.models import transforms
+from hesc.models.folding import folded
 from hesc.models.layers import DenseNetwork, Layer
-from hesc.models.transforms import Scaler
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hesc.models.tables import Rows
     from hesc.models.transforms import Transform
     from hesc.models.trees import TreeEnsemble
 
@@ -32,11 +34,9 @@ class Described(NamedTuple):
     link: str
     """How scores become probabilities: one of `hesc.models.conclusions.LINKS`."""
 
-    def scores(self, samples: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scores(self, samples: Rows) -> NDArray[np.float64]:
         """A row of outputs for each sample, in double precision."""
-        for step in self.steps:
-            samples = step(samples)
-        return self.model.scores(samples)
+        return self.model.scores(transforms.transformed(self.steps, samples))
 
     def folded(self) -> Described:
         """The same with trailing scalers as parts of the first layer, and as few layers."""
@@ -44,11 +44,7 @@ class Described(NamedTuple):
             return self
         layers = list(self.model.folded().layers)
         steps = list(self.steps)
-        while steps and isinstance(scaler := steps[-1], Scaler):
-            steps.pop()
-            first = layers[0]
-            with np.errstate(over="ignore", invalid="ignore"):
-                weights = first.weights * scaler.factor
-                intercepts = first.intercepts - weights @ scaler.centre
-            layers[0] = Layer(weights, intercepts, first.activation)
+        with np.errstate(over="ignore", invalid="ignore"):
+            steps, weights, intercepts = folded(steps, layers[0].weights, layers[0].intercepts)
+        layers[0] = Layer(weights, intercepts, layers[0].activation)
         return self._replace(steps=steps, model=DenseNetwork(tuple(layers)))

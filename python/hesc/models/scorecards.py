@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from hesc.models.additive import Binning, FeatureTable
     from hesc.models.fidelity import Fidelity
+    from hesc.models.tables import Rows
 
     Array = NDArray[np.float64]
 
@@ -30,7 +31,7 @@ _AS_THEY_ARE: Final = "plan(X, Classes()) computes these trees as they are, for 
 
 def of(
     estimator: Any,
-    rows: Array,
+    rows: Rows,
     clear: Array,
     *,
     bins: Binning | None,
@@ -69,7 +70,7 @@ def of(
         edges = additive.edges_of(x[fitted], binning, trees)
         score = partial(extraction.clear_scores, final) if given is None else given.model.scores
         table = additive.refitted(x[fitted], score, edges)
-    found = table.bins(x[held]) @ table.weights.T + table.intercepts
+    found = transforms.transformed([table.bins], x[held]) @ table.weights.T + table.intercepts
     classes = None
     if hasattr(final, "classes_"):
         classes = _concluded(found), _concluded(clear[held])

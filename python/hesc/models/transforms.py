@@ -1,31 +1,36 @@
-"""What a client does with its features before it encrypts them: public, in numpy alone.
+"""What a client does with its features before it encrypts them: public, and described here.
 
-Each transform is data, so that a client needs neither scikit-learn nor code from the server. Who
+Each transform is data, which the compiled part computes (`hesc._native.Steps`): a client needs
+neither scikit-learn nor code from the server. Who
 has one reads everything in it: the means of a scaler, the axes of a PCA, and of Nystroem's kernel
 **rows of the training data as they are**.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
-from hesc._native import OutOfRangeError, ParameterError, WireError
+from hesc._native import ParameterError, Steps
 from hesc._support import documents
+from hesc.models import table_documents
+from hesc.models.table_steps import Branches, Codes, Fill, IsMissing, TableStep, Tokens
+from hesc.models.tables import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from numpy.typing import NDArray
+
+    from hesc.models.tables import Rows
 
     Array = NDArray[np.float64]
 
-_WIDEST: Final = 1 << 16
-"""Features between two transforms."""
-_MOST: Final = 32
+_MOST: Final = 256
 """Transforms of a plan."""
-_AT_ONCE: Final = 1 << 22
-"""Features between two transforms that are in memory, of a few samples at least."""
 HIGHEST: Final = 32
 """Degree of monomials."""
 KERNELS: Final = ("linear", "polynomial", "rbf", "sigmoid")
@@ -56,10 +61,6 @@ class Affine(PerFeature):
     centre: Array
     factor: Array
 
-    def __call__(self, x: Array) -> Array:
-        """A row for each row."""
-        return (x - self.centre) * self.factor
-
 
 @dataclass(frozen=True, eq=False)
 class Standard(PerFeature):
@@ -78,10 +79,6 @@ class Standard(PerFeature):
         """What a sum of it is weighed with, but for roundings."""
         return 1 / self.scale
 
-    def __call__(self, x: Array) -> Array:
-        """A row for each row."""
-        return (x - self.centre) / self.scale
-
 
 @dataclass(frozen=True, eq=False)
 class Stretch(PerFeature):
@@ -97,10 +94,6 @@ class Stretch(PerFeature):
         """What becomes zero, but for roundings."""
         return -self.offset / self.factor
 
-    def __call__(self, x: Array) -> Array:
-        """A row for each row."""
-        return x * self.factor + self.offset
-
 
 @dataclass(frozen=True, eq=False)
 class Clip(PerFeature):
@@ -110,10 +103,6 @@ class Clip(PerFeature):
     discloses: ClassVar[str] = "limits that features are brought within"
     low: Array
     high: Array
-
-    def __call__(self, x: Array) -> Array:
-        """A row for each row."""
-        return np.clip(x, self.low, self.high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,10 +119,6 @@ class Projection:
         """Features that go in and come out."""
         return self.matrix.shape[1], self.matrix.shape[0]
 
-    def __call__(self, x: Array) -> Array:
-        """A row for each row."""
-        return (x - self.centre) @ self.matrix.T
-
 
 @dataclass(frozen=True, eq=False)
 class Monomials:
@@ -148,16 +133,6 @@ class Monomials:
     def widths(self) -> tuple[int, int]:
         """Features that go in and come out."""
         return self.inputs, len(self.factors)
-
-    def __call__(self, x: Array) -> Array:
-        """A row for each row."""
-        beside_one = np.column_stack([x, np.ones(len(x))])
-        places = self.factors.astype(np.int64)
-        # From the last factor on, as PolynomialFeatures multiplies.
-        products: Array = beside_one[:, places[:, -1]]
-        for column in places.T[-2::-1]:
-            products *= beside_one[:, column]
-        return products
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,22 +151,6 @@ class Kernel:
     def widths(self) -> tuple[int, int]:
         """Features that go in and come out."""
         return self.components.shape[1], self.matrix.shape[0]
-
-    def __call__(self, x: Array) -> Array:
-        """A row for each row."""
-        gamma, coef0, degree = self.options
-        products = x @ self.components.T
-        if self.kernel == "rbf":
-            squares = (x * x).sum(1)[:, None] + (self.components**2).sum(1)
-            values = np.exp(-gamma * np.maximum(squares - 2 * products, 0))
-        elif self.kernel == "polynomial":
-            values = (gamma * products + coef0) ** degree
-        elif self.kernel == "sigmoid":
-            values = np.tanh(gamma * products + coef0)
-        else:
-            values = products
-        features: Array = values @ self.matrix.T
-        return features
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,86 +190,99 @@ class Bins:
             for block, (first, second) in enumerate(places)
         ]
 
-    def __call__(self, x: Array) -> Array:
-        """A row for each row."""
-        ones = np.zeros((len(x), self.widths[1]))
-        rows, start = np.arange(len(x)), 0
-        for (first, edges), (second, others) in self.parts():
-            cell = np.searchsorted(edges, x[:, first])
-            if second >= 0:
-                cell = cell * (len(others) + 1) + np.searchsorted(others, x[:, second])
-            ones[rows, start + cell] = 1
-            start += (len(edges) + 1) * (len(others) + 1)
-        return ones
-
 
 Scaler = Affine | Standard | Stretch
 """Feature by feature, and linear: each has a `centre` and a `factor`."""
-Transform = Scaler | Clip | Projection | Monomials | Kernel | Bins
+Transform = Scaler | Clip | Projection | Monomials | Kernel | Bins | TableStep
 
 
-def transformed(steps: list[Transform], x: Array) -> Array:
+def compiled(steps: Sequence[Transform], inputs: int) -> Steps:
+    """Steps as they are computed, checked.
+
+    Raises:
+        ParameterError, WireError: steps that no reader takes.
+
+    """
+    return Steps(json.dumps(described(steps)).encode(), inputs)
+
+
+def transformed(steps: Sequence[Transform], x: Rows) -> Array:
     """Rows after all steps.
 
     Raises:
         OutOfRangeError: a number that is not finite, before a step or after it: clips and bins
-            would take infinities for numbers.
+            would take infinities for numbers; a cell that is missing, or of another kind, where
+            steps do not take it.
 
     """
-    _check_finite(x)
-    if not steps:
-        return x
-    # A plan of a few bytes may go through more features than there is memory for all samples.
-    rows = max(1, _AT_ONCE // max(max(step.widths) for step in steps))
-    found = np.empty((len(x), steps[-1].widths[1]))
-    with np.errstate(all="ignore"):
-        for first in range(0, len(x), rows):
-            part = x[first : first + rows]
-            for step in steps:
-                part = step(part)
-                _check_finite(part)
-            found[first : first + rows] = part
+    return computed(compiled(steps, x.shape[1]), x)
+
+
+def computed(steps: Steps, x: Rows) -> Array:
+    """Rows after all of these steps; errors are those of `transformed`."""
+    if not isinstance(x, Table):
+        return steps.transformed(np.ascontiguousarray(x), [])
+    cells = (part.cells(steps.kinds) for part in x.parts())
+    return np.vstack([steps.transformed(*part) for part in cells])
+
+
+def read_tables(steps: Sequence[Transform]) -> bool:
+    """Whether steps may read words, or cells that are missing."""
+    return any(isinstance(step, Codes | Fill | IsMissing | Tokens) for step in every(steps))
+
+
+def columns_of(steps: Sequence[Transform], inputs: int) -> list[int]:
+    """The column that each feature is, but for missing cells and limits; -1 where it is none."""
+    found = list(range(inputs))
+    for step in steps:
+        if isinstance(step, Branches):
+            found = [
+                -1 if place < 0 else found[branch.columns[place]]
+                for branch in step.branches
+                for place in columns_of(branch.steps, len(branch.columns))
+            ]
+        elif not isinstance(step, Fill | Clip):
+            return [-1] * width(steps, inputs)
     return found
 
 
-def _check_finite(x: Array) -> None:
-    if not np.isfinite(x).all():
-        raise OutOfRangeError(
-            "features that are no finite numbers, or become so; remove or impute them first"
-        )
+def limits(steps: Sequence[Transform], inputs: int) -> tuple[Array, Array]:
+    """What each feature lies within whatever the samples are; infinite where that depends."""
+    return compiled(steps, inputs).limits()
 
 
-def limits(steps: list[Transform]) -> tuple[float, float] | None:
-    """What features after all steps lie within whatever the samples are; None if that depends."""
-    return (0.0, 1.0) if steps and isinstance(steps[-1], Bins) else None
-
-
-def width(steps: list[Transform], inputs: int) -> int:
+def width(steps: Sequence[Transform], inputs: int) -> int:
     """How many features come out of steps that take so many."""
     return steps[-1].widths[1] if steps else inputs
 
 
-def described(steps: list[Transform]) -> list[dict[str, Any]]:
+def described(steps: Sequence[Transform]) -> list[dict[str, Any]]:
     """Steps for a document.
 
     Raises:
         ParameterError: more of them than a reader takes.
 
     """
-    if len(steps) > _MOST:
+    if (count := sum(1 for _ in every(steps))) > _MOST:
         raise ParameterError(
-            f"{len(steps)} transforms before a model, of {_MOST} at most; apply some before "
+            f"{count} transforms before a model, of {_MOST} at most; apply some before "
             f"hesc.ml sees the features"
         )
-    return [
-        {"step": step.name}
-        | {
-            field.name: documents.packed(value) if isinstance(value, np.ndarray) else value
-            for field in fields(step)
-            for value in [getattr(step, field.name)]
-        }
-        for step in steps
-    ]
+    return [table_documents.written(step) for step in steps]
+
+
+def every(steps: Sequence[Transform]) -> Iterator[Transform]:
+    """All steps, and those inside branches."""
+    for step in steps:
+        yield step
+        if isinstance(step, Branches):
+            for branch in step.branches:
+                yield from every(branch.steps)
+
+
+def disclosed(steps: Sequence[Transform]) -> list[str]:
+    """What who has these steps reads in them, each thing once."""
+    return list(dict.fromkeys(step.discloses for step in every(steps)))
 
 
 def read(value: object, inputs: int) -> tuple[list[Transform], int]:
@@ -320,84 +292,25 @@ def read(value: object, inputs: int) -> tuple[list[Transform], int]:
         WireError: steps that are none, or do not follow upon each other.
 
     """
-    if not isinstance(value, list) or len(value) > _MOST:
-        raise WireError(f"the transforms of a plan are a list, of {_MOST} at most")
-    steps: list[Transform] = []
-    width = inputs
-    for item in value:
-        step = _read_one(item)
-        if step.widths[0] != width or not 0 < step.widths[1] <= _WIDEST:
-            raise WireError("a transform takes another number of features than there are")
-        steps.append(step)
-        width = step.widths[1]
-    return steps, width
+    width = Steps(json.dumps(value).encode(), inputs).width
+    items: Any = value
+    return [_made(item) for item in items], width
 
 
-_AXES: Final[dict[str, tuple[type[Transform], dict[str, int]]]] = {
-    "affine": (Affine, {"centre": 1, "factor": 1}),
-    "standard": (Standard, {"centre": 1, "scale": 1}),
-    "stretch": (Stretch, {"factor": 1, "offset": 1}),
-    "clip": (Clip, {"low": 1, "high": 1}),
-    "projection": (Projection, {"centre": 1, "matrix": 2}),
-    "monomials": (Monomials, {"factors": 2}),
-    "kernel": (Kernel, {"components": 2, "matrix": 2, "options": 1}),
-    "bins": (Bins, {"features": 2, "counts": 2, "edges": 1}),
-}
-
-
-def _read_one(item: object) -> Transform:
-    found = item.get("step") if isinstance(item, dict) else None
-    name = documents.one_of(found, tuple(_AXES), "a transform")
-    kind, axes = _AXES[name]
-    others = {field.name for field in fields(kind)} - set(axes)
-    given = documents.exactly(item, {"step", *axes, *others}, name)
-    arrays = {
-        what: documents.unpacked(given[what], count, f"{what} of {name}")
-        for what, count in axes.items()
+def _made(item: dict[str, Any]) -> Transform:
+    """A step of a document that was checked."""
+    if item["step"] in table_documents.KINDS:
+        return table_documents.made(item, _made)
+    kind = _KINDS[item["step"]]
+    parts: dict[str, Any] = {
+        name: documents.unpacked(part, len(part["shape"]), name) if isinstance(part, dict) else part
+        for name, part in item.items()
+        if name != "step"
     }
-    parts: dict[str, Any] = arrays | {what: given[what] for what in others}
-    step = kind(**parts)
-    _check(step)
-    return step
+    return kind(**parts)
 
 
-def _check(step: Transform) -> None:
-    match step:
-        case Affine(centre, factor):
-            fits = len(centre) == len(factor)
-        case Standard(centre, scale):
-            fits = len(centre) == len(scale) and bool(scale.all())
-        case Stretch(factor, offset):
-            fits = len(factor) == len(offset) and bool(factor.all())
-        case Clip(low, high):
-            fits = len(low) == len(high) and bool((low <= high).all())
-        case Projection(centre, matrix):
-            fits = len(centre) == matrix.shape[1]
-        case Monomials(inputs, factors):
-            known = type(inputs) is int and 0 < inputs < 1 << 32
-            whole = known and bool((factors == np.floor(factors)).all())
-            within = whole and bool(((factors >= -1) & (factors < inputs)).all())
-            fits = within and factors.shape[1] <= HIGHEST
-        case Kernel(kernel, components, matrix, options):
-            documents.one_of(kernel, KERNELS, "a kernel")
-            fits = len(components) == matrix.shape[1] and len(options) == 3
-        case Bins():
-            fits = _bins_fit(step)
-    if not fits:
-        raise WireError(f"the parts of a transform ({step.name}) do not fit together")
-
-
-def _bins_fit(step: Bins) -> bool:
-    """Whether blocks name features, and each has its edges, in order."""
-    features, counts = step.features, step.counts
-    pairs = features.shape[1] == 2 and counts.shape == features.shape and len(counts) <= _WIDEST
-    if type(step.inputs) is not int or not 0 < step.inputs < 1 << 32 or not pairs:
-        return False
-    whole = bool((features == np.floor(features)).all() and (counts == np.floor(counts)).all())
-    named = bool((features >= [0, -1]).all() and (features < step.inputs).all())
-    within = bool(((counts >= 0) & (counts < _WIDEST)).all())
-    if not (whole and named and within and counts.sum() == len(step.edges)):
-        return False
-    lone = (features[:, 1] >= 0) | (counts[:, 1] == 0)
-    parts = [edges for block in step.parts() for _, edges in block]
-    return bool(lone.all()) and all(bool((np.diff(edges) >= 0).all()) for edges in parts)
+_KINDS: Final[dict[str, type[Transform]]] = {
+    kind.name: kind
+    for kind in (Affine, Standard, Stretch, Clip, Projection, Monomials, Kernel, Bins)
+}

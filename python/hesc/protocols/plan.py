@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from hesc._native import WireError
-from hesc.models import conclusions, samples
+from hesc.models import conclusions, samples, transforms
 from hesc.protocols.disclosure import Disclosing
 from hesc.protocols.message import Kind, Message
 from hesc.protocols.wire import Documented
@@ -17,10 +17,12 @@ from hesc.protocols.wire import Documented
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
+    from hesc._native import Steps
     from hesc.models.fidelity import Fidelity
     from hesc.models.samples import Clipped
+    from hesc.models.tables import Samples
     from hesc.models.transforms import Transform
     from hesc.ring_products.plans import Sizes
 
@@ -137,7 +139,7 @@ class ModelPlan(Plan):
     def sizes(self, samples: int = 1) -> Sizes:
         """Bytes up and down for so many samples, over as many queries as they take."""
 
-    def prepared(self, given: ArrayLike, *, clip: bool = False) -> Clipped:
+    def prepared(self, given: Samples, *, clip: bool = False) -> Clipped:
         """Samples as they are encrypted: after the client's transforms, within the ranges.
 
         Args:
@@ -152,12 +154,21 @@ class ModelPlan(Plan):
         """
         return samples.prepared(
             given,
-            inputs=self.inputs,
             names=self.names,
-            steps=self.steps,
+            steps=self._computed,
             ranges=self.ranges,
             clip=clip,
         )
+
+    @cached_property
+    def _computed(self) -> Steps:
+        """The client's transforms, ready: a sample takes less than reading them does."""
+        return transforms.compiled(self.steps, self.inputs)
+
+    @property
+    def kinds(self) -> list[str]:
+        """What each column holds, as the client's transforms read it: a number, a word, any."""
+        return self._computed.kinds
 
     def probabilities(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Probabilities of all classes, by the link.

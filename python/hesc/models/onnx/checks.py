@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc._native import ParameterError
+from hesc.models import transforms
 from hesc.models.conclusions import predictions, probabilities
 from hesc.models.transforms import Scaler
 from hesc.models.trees import TreeEnsemble
@@ -100,7 +101,7 @@ def _expected(model: Described, rows: Array) -> tuple[Array, Array, NDArray[np.b
     for step in model.steps:
         if isinstance(step, Scaler):
             size = (size + np.abs(step.centre)) * np.abs(step.factor)
-        rows, count = step(rows), count + 2
+        rows, count = transforms.transformed([step], rows), count + 2
     compared = np.ones(len(rows), dtype=bool)
     if isinstance(model.model, TreeEnsemble):
         trees = model.model
