@@ -26,7 +26,15 @@ BELOW = {
     "hesc-stochastic": {"hesc-kernels"},
     "hesc-schemes": {"hesc-math", "hesc-kernels"},
     "hesc-circuits": {"hesc-schemes", "hesc-stochastic", "hesc-kernels"},
-    "hesc-py": {"hesc-circuits", "hesc-schemes", "hesc-stochastic", "hesc-math", "hesc-kernels"},
+    "hesc-client": {"hesc-kernels"},
+    "hesc-py": {
+        "hesc-client",
+        "hesc-circuits",
+        "hesc-schemes",
+        "hesc-stochastic",
+        "hesc-math",
+        "hesc-kernels",
+    },
 }
 
 Module = tuple[str, ...]

@@ -251,7 +251,7 @@ def test_pairs_of_features_have_cells() -> None:
     one, two = (0, np.array([1.0])), (2, np.array([0.0, 5.0]))
     cells = steps.bins(3, [(one, two), (two, None)])
     assert cells.widths == (3, 9)
-    assert cells(np.array([[1.0, 9, 6]])).tolist() == [[0, 0, 1, 0, 0, 0, 0, 0, 1]]
+    assert transformed([cells], np.array([[1.0, 9, 6]])).tolist() == [[0, 0, 1, 0, 0, 0, 0, 0, 1]]
 
 
 def scorecard() -> dict[str, Any]:
@@ -376,7 +376,7 @@ def test_sums_of_features_are_found_wherever_thresholds_lie_between_values(
     edges = additive.edges_of(x, 16, None)
     table = additive.refitted(x, trees.scores, edges)
     clear = trees.scores(x)
-    found = table.bins(x) @ table.weights.T + table.intercepts
+    found = transformed([table.bins], x) @ table.weights.T + table.intercepts
     assert np.mean((found - clear) ** 2) < 1e-4 * clear.var()
 
 

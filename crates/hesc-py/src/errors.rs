@@ -3,6 +3,7 @@
 use hesc_circuits::CircuitError as OfCircuits;
 use hesc_circuits::gates::GateError;
 use hesc_circuits::plans::PlanError;
+use hesc_client::ClientError;
 use hesc_schemes::SchemeError;
 use hesc_stochastic::StochasticError;
 use pyo3::create_exception;
@@ -145,6 +146,17 @@ pub fn plan_to_py(error: PlanError) -> PyErr {
         | PlanError::Samples { .. }
         | PlanError::Lengths { .. } => ShapeError::new_err(text),
         _ => ParameterError::new_err(text),
+    }
+}
+
+/// The exception for what a client refuses.
+pub fn client_to_py(error: ClientError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        ClientError::Document { .. } => WireError::new_err(text),
+        ClientError::NoWords => ParameterError::new_err(text),
+        ClientError::Shape { .. } => ShapeError::new_err(text),
+        _ => OutOfRangeError::new_err(text),
     }
 }
 

@@ -8,6 +8,7 @@ mod arrays;
 mod bit_set;
 #[cfg(feature = "tfhe")]
 mod bits;
+mod client;
 mod codes;
 mod encoder;
 mod erased;
@@ -63,6 +64,8 @@ mod _native {
         BitAnswer, EncryptedBits, EvaluationKey, Evaluator, bit_noise, decrypt_bit_answer,
         decrypt_bits, encrypt_bits, evaluation_key,
     };
+    #[pymodule_export]
+    use crate::client::Steps;
     #[pymodule_export]
     use crate::codes::{
         EncryptedCodes, EncryptedDistances, SeededCodes, codes_lengths, decrypt_distances,

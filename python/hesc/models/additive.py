@@ -279,17 +279,17 @@ def refitted(x: Array, score: Callable[[Array], Array], edges: list[Array]) -> F
             f"a re-fit has up to {_COLUMNS} bins of all features together; these are {columns}: "
             f"write fewer bins="
         )
-    native = transforms.compiled([bins], x.shape[1])
     rng = np.random.default_rng(0)
     outputs = score(x[:1]).shape[1]
     squares, products = np.zeros((columns, columns)), np.zeros((columns, outputs))
     ones, totals = np.zeros(columns), np.zeros(outputs)
+    computed = transforms.compiled([bins], x.shape[1])
     for mix in range(1 + _MIXES):
         share = rng.uniform(0, 0.5, (len(x), 1)) if mix else np.zeros((len(x), 1))
         rows = np.where(rng.random(x.shape) < share, x[rng.permutation(len(x))], x)
         for first in range(0, len(rows), _AT_ONCE):
             part = rows[first : first + _AT_ONCE]
-            binned, wanted = transforms.computed(native, part), score(part)
+            binned, wanted = computed.transformed(part, []), score(part)
             squares += binned.T @ binned
             products += binned.T @ wanted
             ones += binned.sum(axis=0)

@@ -21,10 +21,11 @@ from hesc.protocols.networks.server import SQUARE, Served, evaluated
 from hesc.vectors.blanks import blank
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from hesc.models.described import Described
     from hesc.models.tables import Rows
+    from hesc.protocols.linear.ranges import Ranges
 
     Array = NDArray[np.float64]
 
@@ -159,7 +160,7 @@ def make(
     *,
     names: list[str],
     max_error: float | None,
-    ranges: tuple[ArrayLike, ArrayLike] | None,
+    ranges: Ranges | None,
 ) -> tuple[NetworkPlan, Prepared]:
     """The plan of a network and the layers that its server computes.
 

@@ -1,0 +1,79 @@
+//! Numbers that become a row of several: bins, categories and their tables.
+
+/// A one for the bin that a column, or a pair of columns, is in.
+///
+/// A column with the edges `e_0 <= e_1 <= ...` is in bin `i` if `e_(i-1) < x <= e_i`. A pair is in one of the cells that the
+/// bins of both make, those of the second side by side.
+#[derive(Debug)]
+pub(super) struct Bins {
+    pub(super) inputs: usize,
+    pub(super) blocks: Vec<Block>,
+    pub(super) edges: Vec<f64>,
+    pub(super) outputs: usize,
+}
+
+/// A column or two, each with where its edges begin and how many they are.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub(super) first: [usize; 3],
+    pub(super) second: Option<[usize; 3]>,
+}
+
+impl Block {
+    /// How many cells there are.
+    pub(super) fn cells(&self) -> usize {
+        (self.first[2] + 1) * self.second.map_or(1, |[.., edges]| edges + 1)
+    }
+}
+
+impl Bins {
+    pub(super) fn widths(&self) -> (usize, usize) {
+        (self.inputs, self.outputs)
+    }
+
+    pub(super) fn apply(&self, numbers: &[f64]) -> Vec<f64> {
+        let rows = numbers.chunks_exact(self.inputs);
+        let mut found = vec![0.0; rows.len() * self.outputs];
+        for (row, mut found) in rows.zip(found.chunks_exact_mut(self.outputs)) {
+            let bin = |[column, start, count]: [usize; 3]| {
+                self.edges[start..start + count].partition_point(|&edge| edge < row[column])
+            };
+            for block in &self.blocks {
+                let (own, others) = found.split_at_mut(block.cells());
+                let second = block.second.map_or(0, bin);
+                let beside = block.second.map_or(1, |[.., count]| count + 1);
+                own[bin(block.first) * beside + second] = 1.0;
+                found = others;
+            }
+        }
+        found
+    }
+}
+
+/// The row that each code stands for.
+#[derive(Debug)]
+pub(super) struct Lookup {
+    /// Rows and columns of each table, and its numbers.
+    pub(super) tables: Vec<([usize; 2], Vec<f64>)>,
+}
+
+impl Lookup {
+    pub(super) fn widths(&self) -> (usize, usize) {
+        (self.tables.len(), self.tables.iter().map(|([_, columns], _)| columns).sum())
+    }
+
+    /// The rows of a row of codes one after the other, or the first column whose code is none of its table's.
+    pub(super) fn row(&self, codes: &[f64], found: &mut Vec<f64>) -> Result<(), usize> {
+        for (column, (code, ([rows, columns], table))) in codes.iter().zip(&self.tables).enumerate()
+        {
+            let place = code_below(*code, *rows).ok_or(column)?;
+            found.extend_from_slice(&table[place * columns..][..*columns]);
+        }
+        Ok(())
+    }
+}
+
+/// A code as a place among so many, if it is one.
+pub(super) fn code_below(code: f64, count: usize) -> Option<usize> {
+    (code >= 0.0 && code < count as f64 && code == code.floor()).then_some(code as usize)
+}

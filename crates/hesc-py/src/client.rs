@@ -1,0 +1,145 @@
+//! Transforms of a client: tables of Python become features.
+
+use hesc_client::{ClientError, Table, Words};
+use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyUntypedArrayMethods as _, ToPyArray as _};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString};
+
+use crate::errors::{ShapeError, client_to_py};
+use crate::workers::Compute;
+
+/// Work that is done before others could be told of it.
+const MOMENT: usize = 1 << 14;
+
+type Features<'py> = Bound<'py, PyArray2<f64>>;
+
+/// Steps of a plan, checked and ready.
+#[pyclass(frozen, module = "hesc")]
+pub struct Steps(hesc_client::Steps);
+
+/// A column of words, and None where one is missing.
+fn words(column: &Bound<'_, PyAny>) -> PyResult<Words> {
+    let mut found = Words::default();
+    for word in column.cast::<PyList>()? {
+        if word.is_none() {
+            found.push(None);
+            continue;
+        }
+        let text = word.cast::<PyString>()?;
+        found.push(Some(text.to_str().map_err(|_| {
+            ShapeError::new_err(
+                "a word holds half a pair of surrogates, which is no letter; read the text anew",
+            )
+        })?));
+    }
+    Ok(found)
+}
+
+impl Steps {
+    /// Computes on a table, without the interpreter lock where that takes longer than letting it go.
+    fn on_table<T: Send>(
+        &self,
+        py: Python<'_>,
+        numbers: &PyReadonlyArray2<'_, f64>,
+        columns: &Bound<'_, PyList>,
+        compute: impl FnOnce(Table<'_>) -> Result<T, ClientError> + Send,
+    ) -> Result<T, Failed> {
+        let columns = columns.iter().map(|column| words(&column));
+        let words = columns.collect::<PyResult<Vec<_>>>().map_err(Failed::Table)?;
+        let rows = numbers.shape()[0];
+        let numbers = numbers.as_slice().map_err(|error| Failed::Table(error.into()))?;
+        let table = Table { rows, numbers, words: &words };
+        let found = if rows.saturating_mul(self.0.work()) <= MOMENT {
+            compute(table)
+        } else {
+            py.compute(|| compute(table))
+        };
+        found.map_err(Failed::Cells)
+    }
+}
+
+/// Why there are no features.
+enum Failed {
+    Table(PyErr),
+    Cells(ClientError),
+}
+
+impl From<Failed> for PyErr {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Table(error) => error,
+            Failed::Cells(error) => client_to_py(error),
+        }
+    }
+}
+
+#[pymethods]
+impl Steps {
+    #[new]
+    fn new(py: Python<'_>, document: &[u8], inputs: usize) -> PyResult<Self> {
+        let read = py.compute(|| hesc_client::Steps::from_bytes(document, inputs));
+        read.map(Self).map_err(client_to_py)
+    }
+
+    #[getter]
+    fn inputs(&self) -> usize {
+        self.0.inputs()
+    }
+
+    #[getter]
+    fn kinds(&self) -> Vec<&'static str> {
+        self.0.kinds().iter().map(|kind| kind.name()).collect()
+    }
+
+    #[getter]
+    fn width(&self) -> usize {
+        self.0.width()
+    }
+
+    fn limits<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>) {
+        let (low, high) = self.0.limits();
+        (low.to_pyarray(py), high.to_pyarray(py))
+    }
+
+    fn transformed<'py>(
+        &self,
+        py: Python<'py>,
+        numbers: PyReadonlyArray2<'py, f64>,
+        words: &Bound<'py, PyList>,
+    ) -> PyResult<Features<'py>> {
+        let found = self.on_table(py, &numbers, words, |table| self.0.transformed(table))?;
+        PyArray1::from_vec(py, found).reshape([numbers.shape()[0], self.0.width()])
+    }
+
+    /// Features within ranges, how many values were beyond, and whether each sample had such.
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
+    fn prepared<'py>(
+        &self,
+        py: Python<'py>,
+        numbers: PyReadonlyArray2<'py, f64>,
+        words: &Bound<'py, PyList>,
+        names: &Bound<'py, PyList>,
+        low: PyReadonlyArray1<'py, f64>,
+        high: PyReadonlyArray1<'py, f64>,
+        clip: bool,
+    ) -> PyResult<(Features<'py>, usize, Bound<'py, PyArray1<bool>>)> {
+        let ranges = [low.as_slice()?, high.as_slice()?];
+        let compute = |table: Table<'_>| self.0.prepared(table, ranges, clip);
+        match self.on_table(py, &numbers, words, compute) {
+            Ok(found) => {
+                let features = PyArray1::from_vec(py, found.features);
+                let features = features.reshape([numbers.shape()[0], self.0.width()])?;
+                Ok((features, found.values, found.which.to_pyarray(py)))
+            }
+            Err(Failed::Cells(error)) => {
+                let names: Vec<String> = names.extract()?;
+                Err(client_to_py(error.with_names(&names)))
+            }
+            Err(failed) => Err(failed.into()),
+        }
+    }
+}
