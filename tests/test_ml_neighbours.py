@@ -25,7 +25,7 @@ from sklearn.neighbors import (
     RadiusNeighborsClassifier,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Binarizer, StandardScaler
+from sklearn.preprocessing import KernelCenterer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -674,7 +674,7 @@ class Own(KNeighborsClassifier):  # type: ignore[misc]
         (NearestCentroid(), "NearestCentroid is not.*nearest: KNeighborsClassifier"),
         (Own(), "Own is not.*nearest: KNeighborsClassifier"),
         (SVC(), "SVC is not.*Taken here.*KNeighborsClassifier"),
-        (make_pipeline(Binarizer(), KNeighborsClassifier()), "Binarizer is not"),
+        (make_pipeline(KernelCenterer(), KNeighborsClassifier()), "KernelCenterer is not"),
         (None, "NoneType is not"),
     ],
     ids=lambda x: str(x)[:30],

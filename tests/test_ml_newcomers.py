@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
-from sklearn.feature_selection import SelectKBest
+from sklearn.impute import KNNImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import KernelCenterer
 from sklearn.tree import DecisionTreeClassifier
 
 import hesc
@@ -53,10 +53,10 @@ def linear() -> PrivateClassifier:
         (GridSearchCV(LogisticRegression(), {"C": [1]}), r"from_fitted\(search.best_estimator_\)"),
         (LinearRegression(), "nearest: PrivateRegressor"),
         (LogisticRegression, r"is a class; .* LogisticRegression\(\)"),
-        (make_pipeline(OneHotEncoder(), LogisticRegression()), "fit it apart"),
-        (make_pipeline(SelectKBest(k=2), LogisticRegression()), r"get_support\(\)"),
+        (make_pipeline(KNNImputer(), LogisticRegression()), "nearest: SimpleImputer"),
+        (make_pipeline(KernelCenterer(), LogisticRegression()), "Taken here"),
     ],
-    ids=["search", "regressor", "class", "encoder", "selection"],
+    ids=["search", "regressor", "class", "imputer", "centerer"],
 )
 def test_what_is_not_computed_is_refused_with_what_would_do(estimator: Any, remedy: str) -> None:
     with pytest.raises(hesc.ParameterError, match=remedy):

@@ -11,6 +11,7 @@ import typer
 
 from hesc._native import HescError
 from hesc.cli.csv_files import CsvFile
+from hesc.models import transforms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,9 +36,9 @@ def batches(
     size = max(1, min(plan.rows, CELLS // plan.inputs))
     table = CsvFile(file)
     first = 0
-    for batch in table.batches(
-        table.chosen(plan.names, plan.inputs, ignore_extra=ignore_extra), size
-    ):
+    places = table.chosen(plan.names, plan.inputs, ignore_extra=ignore_extra)
+    kinds = plan.kinds if transforms.read_tables(plan.steps) else ()
+    for batch in table.batches(places, size, kinds):
         yield first, batch
         first += len(batch)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+_MISSING: Final = frozenset(
+    {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"}
+    | {"<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"}
+)
+"""Cells that `pandas.read_csv` takes for missing."""
+_TRUTHS: Final = {"true": 1.0, "false": 0.0}
 # A line that is longer is none.
 _LONGEST_LINE: Final = 1 << 22
 
@@ -91,28 +97,39 @@ class CsvFile:
             )
         return [places[name] for name in names]
 
-    def batches(self, places: Sequence[int], rows: int) -> Iterator[NDArray[np.float64]]:
+    def batches(
+        self, places: Sequence[int], rows: int, kinds: Sequence[str] = ()
+    ) -> Iterator[NDArray[Any]]:
         """Arrays (up to `rows`, columns) of the rows that follow.
 
         Memory: what the rows take, however long the file is.
+
+        Args:
+            places: of the columns.
+            rows: of an array, at most.
+            kinds: what each column holds, as `hesc._native.Steps` says. Without, all are numbers,
+                and none is missing. With them what `pandas.read_csv` takes for missing is, True
+                and False are numbers, and words are as they are in the file.
 
         Raises:
             HescError: a row of another length, a cell that is no number, no row at all. The message
                 names the place and no value.
 
         """
-        batch: list[list[float]] = []
+        words = any(kind != "number" for kind in kinds)
+        dtype = object if words else np.float64
+        batch: list[list[Any]] = []
         some = False
         for cells in self._rows:
             if len(cells) != len(self.header):
                 raise self._problem(f"it has {len(cells)} cells, the header {len(self.header)}")
-            batch.append([self._number(cells[place], place) for place in places])
+            batch.append(self._row(cells, places, kinds))
             some = True
             if len(batch) == rows:
-                yield np.array(batch)
+                yield np.array(batch, dtype=dtype)
                 batch = []
         if batch:
-            yield np.array(batch)
+            yield np.array(batch, dtype=dtype)
         if not some:
             raise HescError(f"{self._file.name} has a header and no row")
 
@@ -132,7 +149,7 @@ class CsvFile:
                 continue
             if empty and header:
                 raise self._empty(empty)
-            empty, header = 0, True
+            first, empty, header = not header, 0, True
             try:
                 (cells,) = csv.reader([text.rstrip("\r\n")], strict=True)
             except (csv.Error, ValueError):
@@ -140,13 +157,29 @@ class CsvFile:
                     "its quotes do not match, a cell is too long, or lines end otherwise than "
                     "with a line feed; a row is one line"
                 ) from None
-            yield [cell.strip() for cell in cells]
+            yield [cell.strip() for cell in cells] if first else cells
         if empty and header and len(self.header) == 1:
             raise self._empty(empty)
 
     def _empty(self, line: int) -> HescError:
         self._line = line
         return self._problem("it is empty: remove it, or fill in the row that is missing")
+
+    def _row(self, cells: list[str], places: Sequence[int], kinds: Sequence[str]) -> list[Any]:
+        if not kinds:
+            return [self._number(cells[place].strip(), place) for place in places]
+        return [
+            self._cell(cells[place], place, kind) for place, kind in zip(places, kinds, strict=True)
+        ]
+
+    def _cell(self, cell: str, place: int, kind: str) -> float | str | None:
+        """A cell of a table that may have words and missing ones."""
+        if cell.strip() in _MISSING:
+            return None
+        if kind != "number":
+            return cell
+        truth = _TRUTHS.get(cell.strip().lower())
+        return self._number(cell.strip(), place) if truth is None else truth
 
     def _number(self, cell: str, place: int) -> float:
         if not _is_number(cell):

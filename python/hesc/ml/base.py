@@ -5,23 +5,23 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any, Final, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from hesc._native import ParameterError
 from hesc._support.callers import usual_floats
-from hesc._support.inputs import not_masked
+from hesc.ml import rows
 from hesc.ml.serving import NOT_FITTED, Serving
-from hesc.models import extraction
+from hesc.models import extraction, steps
 from hesc.models.boosters.fitted import forget_names, names_of
-from hesc.models.samples import quietly
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.ml.serving import Mode
+    from hesc.models.tables import Rows
 
 _PASSING: Final = frozenset({"_backend", "_decision"})
 """Attributes that are void once the model is another one, and are never pickled."""
@@ -60,6 +60,9 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags = inner.classifier_tags
         tags.regressor_tags = inner.regressor_tags
         tags.non_deterministic = inner.non_deterministic
+        if steps.takes_tables(self.estimator):
+            tags.input_tags = inner.input_tags
+        tags.input_tags.sparse = inner.input_tags.sparse
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
@@ -84,10 +87,11 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         private.n_features_in_ = extraction.features_of(fitted)
         names = names_of(fitted)
         if names is not None:
-            # Names are checked here; what is inside sees arrays.
             private.feature_names_in_ = names
-            for part in extraction.parts_of(fitted):
-                forget_names(part)
+            if not steps.takes_tables(fitted):
+                # Names are checked here; what is inside sees arrays.
+                for part in extraction.parts_of(fitted):
+                    forget_names(part)
         private._keep(fitted)
         return private
 
@@ -96,7 +100,7 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Refuses an estimator that is not computed here."""
         extraction.check(estimator, cls._finals)
 
-    def _clear_scores(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _clear_scores(self, rows: Rows) -> NDArray[np.float64]:
         """Scores of the fitted model, a row for each sample."""
         return extraction.clear_scores(self.estimator_, rows)
 
@@ -110,12 +114,9 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         for name in (*_PASSING, "estimator_"):
             self.__dict__.pop(name, None)
 
-    def _rows(self, X: ArrayLike) -> NDArray[np.float64]:
+    def _rows(self, X: ArrayLike) -> Rows:
         check_is_fitted(self, "estimator_", msg=NOT_FITTED)
-        # scikit-learn would take what is hidden as it is.
-        not_masked(X, "samples")
-        rows: NDArray[np.float64] = quietly(validate_data, self, X, reset=False, dtype=np.float64)
-        return rows
+        return rows.known(self, X)
 
     @usual_floats
     def predict(self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any) -> NDArray[Any]:
@@ -129,8 +130,8 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """
         if fhe == "clear":
             no_options(options)
-            rows = self._rows(X)
-            return extraction.predicted(self.estimator_, rows)
+            samples = self._rows(X)
+            return extraction.predicted(self.estimator_, samples)
         return self._shaped(self.run(X, fhe=fhe, **options).predictions)
 
     def _shaped(self, predictions: NDArray[Any]) -> NDArray[Any]:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from hesc._native import ParameterError
 from hesc._support.callers import usual_floats
+from hesc.ml import rows
 from hesc.ml.base import Private, has_probabilities, no_options
-from hesc.models.samples import on_copies, quietly
+from hesc.models.samples import on_copies
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.ml.serving import Mode
@@ -34,9 +34,9 @@ class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
         """
         self._check(self.estimator)
         self._forget()
-        X, y = quietly(validate_data, self, X, y, dtype=np.float64)
-        check_classification_targets(y)
-        self._keep(on_copies(clone(self.estimator).fit, X, y))
+        samples, targets = rows.learned(self, X, y)
+        check_classification_targets(targets)
+        self._keep(on_copies(clone(self.estimator).fit, samples, targets))
         return self
 
     def _keep(self, fitted: Any) -> None:
@@ -81,8 +81,8 @@ class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
         """
         if fhe == "clear":
             no_options(options)
-            rows = self._rows(X)
-            clear: NDArray[np.float64] = on_copies(self.estimator_.predict_proba, rows)
+            samples = self._rows(X)
+            clear: NDArray[np.float64] = on_copies(self.estimator_.predict_proba, samples)
             return clear
         backend = self._served()
         backend.check_scores()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from hesc.models.tables import Rows
     from hesc.protocols.measuring import MeasuredRun
 
 
@@ -31,7 +32,7 @@ class Deployable:
 
     if TYPE_CHECKING:
 
-        def _rows(self, X: ArrayLike) -> NDArray[np.float64]: ...
+        def _rows(self, X: ArrayLike) -> Rows: ...
 
     @usual_floats
     def save(
@@ -92,7 +93,7 @@ class Deployable:
     def _measured(
         self, backend: Any, client: Any, server: Any, X: ArrayLike | None, sample: int
     ) -> MeasuredRun | None:
-        rows: NDArray[np.float64] = backend.sample if X is None else self._rows(X)
+        rows: Rows = backend.sample if X is None else self._rows(X)
         most = backend.most_measured(server)
         sample = sample if most is None else min(sample, most)
         if not len(rows) or not sample:
@@ -105,7 +106,7 @@ class Deployable:
         found: MeasuredRun | None = backend.measured(client, server, rows, scores, predictions)
         return found
 
-    def _truth(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    def _truth(self, rows: Rows) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Scores and predictions of the fitted model."""
         private: Any = self
         predictions = extraction.predicted(private.estimator_, rows)

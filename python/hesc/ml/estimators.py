@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.base import RegressorMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils.validation import validate_data
 
 from hesc._support.callers import usual_floats
+from hesc.ml import rows
 from hesc.ml.base import Private
 from hesc.ml.classifying import Classifying
 from hesc.models import extraction
-from hesc.models.samples import on_copies, quietly
+from hesc.models.samples import on_copies
 from hesc.protocols.classes.options import Classes
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ class PrivateClassifier(Classifying):
         estimator: LogisticRegression, LinearSVC, RidgeClassifier, SGDClassifier, Perceptron,
             GaussianNB, QuadraticDiscriminantAnalysis, DecisionTree-, RandomForest-, ExtraTrees-,
             GradientBoosting-, HistGradientBoosting- or AdaBoostClassifier, alone or behind
-            StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, KBinsDiscretizer,
-            PolynomialFeatures, PCA and Nystroem in a Pipeline. `fit` fits a clone of it;
-            `from_fitted` takes a fitted one as it is. Keys are no parameters, and are never
-            pickled.
+            transformers of tables in a Pipeline: ColumnTransformer and FeatureUnion, encoders,
+            imputers, scalers, selectors, vectorizers and others, of which docs/ml.md has a table.
+            `fit` fits a clone of it; `from_fitted` takes a fitted one as it is. Keys are no
+            parameters, and are never pickled.
 
     """
 
@@ -69,10 +69,8 @@ class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
         self._check(self.estimator)
         self._forget()
         several = get_tags(self).target_tags.multi_output
-        X, y = quietly(
-            validate_data, self, X, y, dtype=np.float64, y_numeric=True, multi_output=several
-        )
-        self._keep(on_copies(clone(self.estimator).fit, X, y))
+        samples, targets = rows.learned(self, X, y, y_numeric=True, multi_output=several)
+        self._keep(on_copies(clone(self.estimator).fit, samples, targets))
         return self
 
     def _shaped(self, predictions: NDArray[Any]) -> NDArray[Any]:

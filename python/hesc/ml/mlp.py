@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
 from sklearn.base import RegressorMixin, clone
-from sklearn.utils.validation import validate_data
 
 from hesc._support.callers import usual_floats
+from hesc.ml import rows
 from hesc.ml.base import Private
 from hesc.ml.classifying import Classifying
 from hesc.models import mlp as extraction
-from hesc.models.samples import on_copies, quietly
+from hesc.models.samples import on_copies
 from hesc.protocols.networks.options import Network
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from hesc.models.tables import Rows
     from hesc.protocols.backend import Table
 
 
@@ -30,8 +31,8 @@ class _PrivateNetwork(Private):
     def _check(cls, estimator: Any) -> None:
         extraction.check(estimator, cls._finals)
 
-    def _clear_scores(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        return extraction.described(self.estimator_, names=[]).scores(rows)
+    def _clear_scores(self, samples: Rows) -> NDArray[np.float64]:
+        return extraction.described(self.estimator_, names=[]).scores(samples)
 
 
 class PrivateMLPClassifier(Classifying, _PrivateNetwork):
@@ -39,7 +40,7 @@ class PrivateMLPClassifier(Classifying, _PrivateNetwork):
 
     Args:
         estimator: MLPClassifier with hidden layers of relu, tanh or logistic, alone or behind the
-            transforms that `PrivateClassifier` names in a Pipeline; or, by `from_fitted`, a
+            transformers that `PrivateClassifier` names in a Pipeline; or, by `from_fitted`, a
             network of an ONNX file, which may have squares too. `fit` fits a clone of it. Keys
             are no parameters, and are never pickled.
 
@@ -68,8 +69,6 @@ class PrivateMLPRegressor(RegressorMixin, _PrivateNetwork):  # type: ignore[misc
         """
         self._check(self.estimator)
         self._forget()
-        X, y = quietly(
-            validate_data, self, X, y, dtype=np.float64, y_numeric=True, multi_output=True
-        )
-        self._keep(on_copies(clone(self.estimator).fit, X, y))
+        samples, targets = rows.learned(self, X, y, y_numeric=True, multi_output=True)
+        self._keep(on_copies(clone(self.estimator).fit, samples, targets))
         return self

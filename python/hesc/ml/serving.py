@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from hesc.models.tables import Rows
     from hesc.planner import TaskDecision
     from hesc.protocols.backend import Backend, Table
     from hesc.protocols.candidates.served import Choice
@@ -56,8 +57,8 @@ class Serving(Deployable):
         n_features_in_: int
         _backend: Any
 
-        def _rows(self, X: ArrayLike) -> NDArray[np.float64]: ...
-        def _clear_scores(self, rows: NDArray[np.float64]) -> NDArray[np.float64]: ...
+        def _rows(self, X: ArrayLike) -> Rows: ...
+        def _clear_scores(self, rows: Rows) -> NDArray[np.float64]: ...
 
     @usual_floats
     def plan(

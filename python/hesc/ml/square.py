@@ -65,6 +65,6 @@ class PrivateSquareNetwork(Classifying):
                 f"PrivateMLPClassifier computes other networks"
             )
 
-    def _clear_scores(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _clear_scores(self, rows: Any) -> NDArray[np.float64]:
         network: SquareNetwork = parts_of(self.estimator_)[-1].network
         return network.values(rows)

@@ -9,13 +9,14 @@ import numpy as np
 
 from hesc._native import ParameterError
 from hesc.models import transforms
+from hesc.models.folding import folded
 from hesc.models.layers import DenseNetwork, Layer
-from hesc.models.transforms import Scaler
 from hesc.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hesc.models.tables import Rows
     from hesc.models.transforms import Transform
 
 
@@ -35,7 +36,7 @@ class Described(NamedTuple):
     link: str
     """How scores become probabilities: one of `hesc.models.conclusions.LINKS`."""
 
-    def scores(self, samples: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scores(self, samples: Rows) -> NDArray[np.float64]:
         """A row of outputs for each sample, in double precision."""
         return self.model.scores(transforms.transformed(self.steps, samples))
 
@@ -58,13 +59,9 @@ class Described(NamedTuple):
             return self
         layers = list(self.model.folded().layers)
         steps = list(self.steps)
-        while steps and isinstance(scaler := steps[-1], Scaler):
-            steps.pop()
-            first = layers[0]
-            with np.errstate(over="ignore", invalid="ignore"):
-                weights = first.weights * scaler.factor
-                intercepts = first.intercepts - weights @ scaler.centre
-            layers[0] = Layer(weights, intercepts, first.activation)
+        with np.errstate(over="ignore", invalid="ignore"):
+            steps, weights, intercepts = folded(steps, layers[0].weights, layers[0].intercepts)
+        layers[0] = Layer(weights, intercepts, layers[0].activation)
         return self._replace(steps=steps, model=DenseNetwork(tuple(layers)))
 
 

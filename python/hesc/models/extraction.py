@@ -35,24 +35,26 @@ from sklearn.linear_model import (
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from hesc._native import ParameterError
 from hesc.models.boosters import fitted
 from hesc.models.discriminants import gaussian, quadratic
+from hesc.models.folding import folded
 from hesc.models.given import GivenClassifier, GivenRegressor
 from hesc.models.layers import DenseNetwork
 from hesc.models.samples import on_copies
-from hesc.models.steps import TRANSFORMS, transforms_of
-from hesc.models.transforms import Scaler
+from hesc.models.steps import TRANSFORMS, all_parts_of, check_options, inputs_of, transforms_of
+from hesc.models.steps import parts_of as parts_of  # noqa: PLC0414 - who reads estimators asks here
 from hesc.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.described import Described
+    from hesc.models.tables import Rows
     from hesc.models.transforms import Transform
 
 _SHARES: Final = (DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier)
@@ -96,17 +98,10 @@ _BEFORE: Final = (
     "the client can apply it before hesc.ml sees the features: fit it apart, and the rest of the "
     "pipeline on what its transform gives"
 )
-_SELECT: Final = (
-    "select the columns before hesc.ml sees the features, X[:, step.get_support()], and fit the "
-    "rest of the pipeline on these"
-)
 # What comes nearest, by words in a class's name; the first that fits.
 _NEAREST: Final = {
     "Booster": "hesc.ml.load_booster(booster), of XGBoost or LightGBM",
     "Search": "the model that it found, by from_fitted(search.best_estimator_)",
-    "Selector": _SELECT,
-    "Select": _SELECT,
-    "RFE": _SELECT,
     "KNeighborsClassifier": "PrivateNeighbours",
     "RadiusNeighborsClassifier": "PrivateNeighbours(KNeighborsClassifier())",
     "KNeighbors": "hesc.codes has distances of encrypted codes; as a linear model " + _KERNEL,
@@ -119,12 +114,18 @@ _NEAREST: Final = {
     "NB": "GaussianNB",
     "Tree": _SQUARES,
     "Isolation": _SQUARES,
+    "SplineTransformer": "KBinsDiscretizer",
     "SVD": "PCA",
     "PCA": "PCA",
     "NMF": "PCA",
     "RBFSampler": "Nystroem",
-    "Imputer": _BEFORE,
-    "Encoder": _BEFORE,
+    "Imputer": "SimpleImputer",
+    "LabelEncoder": "OrdinalEncoder",
+    "LabelBinarizer": "OneHotEncoder",
+    "MultiLabelBinarizer": _BEFORE,
+    "DictVectorizer": "OneHotEncoder",
+    "FeatureHasher": "HashingVectorizer",
+    "Encoder": "OneHotEncoder",
     "Transformer": _BEFORE,
     "Normalizer": _BEFORE,
 }
@@ -163,17 +164,10 @@ class Linear(NamedTuple):
     """How scores become probabilities."""
 
 
-def parts_of(estimator: Any) -> list[Any]:
-    """The steps of a pipeline and of those inside it, or the estimator alone."""
-    if type(estimator) is not Pipeline:
-        return [estimator]
-    steps = [step for _, step in estimator.steps if step is not None and step != "passthrough"]
-    return [part for step in steps for part in parts_of(step)]
-
-
 def features_of(estimator: Any) -> int:
-    """Features of a sample. A pipeline that begins with nothing does not know them itself."""
-    return fitted.features_of(parts_of(estimator)[0])
+    """Columns of a sample. A pipeline that begins with nothing does not know them itself."""
+    first = parts_of(estimator)[0]
+    return fitted.features_of(first) if fitted.is_boosted(first) else inputs_of(first)
 
 
 def check(estimator: Any, finals: tuple[type, ...]) -> None:
@@ -192,9 +186,20 @@ def check(estimator: Any, finals: tuple[type, ...]) -> None:
             "this model's scores are not linear: PrivateMLPClassifier and PrivateMLPRegressor take "
             "networks"
         )
-    for part in before:
+    check_transforms(before)
+
+
+def check_transforms(before: list[Any]) -> None:
+    """Refuses transformers, fitted or not, that no client computes.
+
+    Raises:
+        ParameterError: with the name, and the nearest thing that works.
+
+    """
+    for part in (inner for each in before for inner in all_parts_of(each)):
         if type(part) not in TRANSFORMS:
             raise ParameterError(_refusal(part, TRANSFORMS))
+        check_options(part)
 
 
 def has_trees(final: Any) -> bool:
@@ -340,20 +345,16 @@ def linear_form(estimator: Any) -> Linear:
         weights = np.atleast_2d(np.array(coefficients, dtype=np.float64))
         intercepts = np.array(final.intercept_, dtype=np.float64).reshape(-1)
         intercepts = np.broadcast_to(intercepts, (len(weights),)).copy()
-    while steps and isinstance(scaler := steps[-1], Scaler):
-        steps.pop()
-        weights = weights * scaler.factor
-        intercepts = intercepts - weights @ scaler.centre
-    return Linear(steps, weights, intercepts, link_of(final))
+    return Linear(*folded(steps, weights, intercepts), link_of(final))
 
 
-def transformed(parts: list[Any], x: NDArray[np.float64]) -> NDArray[np.float64]:
+def transformed(parts: list[Any], x: Rows) -> NDArray[np.float64]:
     """Rows behind fitted transformers, by scikit-learn itself."""
-    found = on_copies(make_pipeline(*parts).transform, x) if parts else x
+    found = _behind(parts, x)
     return np.asarray(found.toarray() if hasattr(found, "toarray") else found)
 
 
-def predicted(estimator: Any, x: NDArray[np.float64]) -> NDArray[Any]:
+def predicted(estimator: Any, x: Rows) -> NDArray[Any]:
     """What a fitted estimator predicts by its own library, a number or a label for each row."""
     found = np.asarray(on_copies(estimator.predict, x))
     # CatBoost has a column of classes where there are more than two.
@@ -362,7 +363,12 @@ def predicted(estimator: Any, x: NDArray[np.float64]) -> NDArray[Any]:
     )
 
 
-def clear_scores(estimator: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
+def _behind(parts: list[Any], x: Rows) -> Any:
+    """Rows behind fitted transformers, as scikit-learn gives them to what comes next."""
+    return on_copies(make_pipeline(*parts).transform if parts else lambda rows: rows, x)
+
+
+def clear_scores(estimator: Any, x: Rows) -> NDArray[np.float64]:
     """What scikit-learn computes: rows of outputs, the same ones as `linear_form` has."""
     *before, final = parts_of(estimator)
     if fitted.is_boosted(final):
@@ -373,7 +379,7 @@ def clear_scores(estimator: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
         scores = on_copies(estimator.predict_proba, x)
         scores = scores[:, 1] - 0.5 if scores.shape[1] == 2 else scores
     elif type(final) is GaussianNB:
-        scores = on_copies(final.predict_joint_log_proba, transformed(before, x))
+        scores = final.predict_joint_log_proba(_behind(before, x))
         scores = scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
     else:
         scores = on_copies(estimator.decision_function, x)

@@ -16,6 +16,8 @@ from hesc.models.samples import spread_out
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hesc.models.tables import Rows
+
     Array = NDArray[np.float64]
 
 
@@ -32,7 +34,7 @@ class Known:
 
     """
 
-    def __init__(self, estimator: Any, rows: Array, clear: Array) -> None:
+    def __init__(self, estimator: Any, rows: Rows, clear: Array) -> None:
         self._exactly = _numbers(estimator)
         self._seen = None
         if not self._exactly.whole:

@@ -9,10 +9,10 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from hesc._native import ParameterError
 from hesc.models.described import Described
-from hesc.models.extraction import features_of, parts_of
+from hesc.models.extraction import check_transforms, features_of, parts_of
 from hesc.models.given import GivenClassifier, GivenRegressor
 from hesc.models.layers import DenseNetwork, Layer
-from hesc.models.steps import TRANSFORMS, transforms_of
+from hesc.models.steps import transforms_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,13 +45,7 @@ def check(estimator: Any, finals: tuple[type, ...]) -> None:
             "this model from a file has no hidden layers with activations: PrivateClassifier and "
             "PrivateRegressor take linear ones and trees"
         )
-    for part in before:
-        if type(part) not in TRANSFORMS:
-            names = ", ".join(kind.__name__ for kind in TRANSFORMS)
-            raise ParameterError(
-                f"{type(part).__name__} is not computed before a network; apply it before hesc.ml "
-                f"sees the features. Taken here, by exact class: {names}"
-            )
+    check_transforms(before)
 
 
 def described(estimator: Any, *, names: list[str]) -> Described:

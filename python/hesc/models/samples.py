@@ -8,6 +8,8 @@ import numpy as np
 
 from hesc._native import ShapeError
 from hesc._support.inputs import real_array
+from hesc.models import tables
+from hesc.models.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from hesc._native import Steps
+    from hesc.models.tables import Samples
 
 
 FARTHEST: Final = 1e100
@@ -66,7 +69,7 @@ class Result(NamedTuple):
 
 
 def prepared(
-    samples: ArrayLike,
+    samples: Samples,
     *,
     names: list[str],
     steps: Steps,
@@ -76,23 +79,28 @@ def prepared(
     """Rows of features after the client's transforms, within their declared ranges.
 
     Args:
-        samples: a row of features for each, as the model's owner has them; the columns of a
+        samples: a row of cells for each, as the model's owner has them; the columns of a
             DataFrame have these names.
-        names: names of the features, or none.
+        names: names of the columns, or none.
         steps: the transforms, of `transforms.compiled`.
         ranges: the least and greatest value of each feature after them.
         clip: bring values beyond the ranges to their ends instead of refusing them.
 
     Raises:
-        OutOfRangeError: a value beyond its range, or one that is no number.
+        OutOfRangeError: a value beyond its range, or a cell that the transforms do not take.
         ShapeError: rows of another length, columns of other names.
 
     """
     check_names(samples, names)
-    x = real_array(samples, "samples")
-    if x.ndim != 2 or x.shape[1] != steps.inputs or not len(x):
-        raise ShapeError(f"samples are rows of {steps.inputs} features; got the shape {x.shape}")
-    return Clipped(*steps.prepared(x, [], names, *ranges, clip))
+    kinds = steps.kinds
+    if tables.is_table(samples) or any(kind != "number" for kind in kinds):
+        rows: Any = tables.read(samples)
+    else:
+        rows = real_array(samples, "samples")  # type: ignore[arg-type]  # no table
+    if len(rows.shape) != 2 or rows.shape[1] != steps.inputs or not rows.shape[0]:
+        raise ShapeError(f"samples are rows of {steps.inputs} features; got the shape {rows.shape}")
+    numbers, words = rows.cells(kinds) if isinstance(rows, Table) else (rows, [])
+    return Clipped(*steps.prepared(numbers, words, names, *ranges, clip))
 
 
 def are_ranges(low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:
@@ -102,15 +110,15 @@ def are_ranges(low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:
     return bool(((low == high) | (high - low >= _NARROWEST)).all())
 
 
-def check_names(samples: ArrayLike | None, names: list[str]) -> None:
+def check_names(samples: Samples | None, names: list[str]) -> None:
     """Refuses a table whose columns are named otherwise than these, where there are names.
 
     Raises:
         ShapeError: other names, or another order.
 
     """
-    columns = getattr(samples, "columns", None)
-    if columns is None or not names or list(columns) == names:
+    columns = tables.names_of(samples)
+    if columns is None or not names or columns == names:
         return
     raise ShapeError(
         f"columns are named otherwise than the plan's features, or in another order; select "
@@ -118,17 +126,27 @@ def check_names(samples: ArrayLike | None, names: list[str]) -> None:
     )
 
 
-def on_copies(method: Callable[..., Any], *arrays: ArrayLike, **options: Any) -> Any:
+def on_copies(method: Callable[..., Any], *arrays: ArrayLike | Table, **options: Any) -> Any:
     """What one of scikit-learn's methods says of rows, and of targets: always of copies.
 
     Estimators overwrite what they are given if their options say so (`copy=False`), and some keep
     it: what the caller gave stays as it was, and the caller's.
     """
-    return method(*(np.array(array) for array in arrays), **options)
+    if not any(isinstance(array, Table) for array in arrays):
+        return method(*(np.array(array) for array in arrays), **options)
+    # Errors about words and missing cells may repeat them.
+    return quietly(
+        method,
+        *(array.given() if isinstance(array, Table) else np.array(array) for array in arrays),
+        **options,
+    )
 
 
 _QUOTING: Final = {
     "could not convert": "samples are numbers; some of these are texts",
+    "Found unknown categories": "a sample has a word, or a number, that is none of the categories "
+    "of its column that the model knows, and the model refuses others: see handle_unknown= of its "
+    "encoder",
     "Expected 2D": "samples are rows of features, and these are none. Reshape your data: "
     "array.reshape(1, -1) is one sample, array.reshape(-1, 1) are samples of one feature",
     "Input X contains NaN": "Input X contains NaN: no feature may be missing, since a client "
@@ -136,7 +154,7 @@ _QUOTING: Final = {
     "for models that take missing values themselves",
     "Complex data": "Complex data not supported: samples are real numbers",
 }
-"""What scikit-learn's errors that repeat the data begin with, and what is said instead."""
+"""What scikit-learn's errors that repeat the data say, and what is said instead."""
 
 
 def quietly(check: Callable[..., Any], *args: Any, **options: Any) -> Any:
@@ -151,7 +169,7 @@ def quietly(check: Callable[..., Any], *args: Any, **options: Any) -> Any:
         return check(*args, **options)
     except ValueError as error:
         for begin, text in _QUOTING.items():
-            if str(error).startswith(begin):
+            if begin in str(error):
                 raise ShapeError(text) from None
         raise
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from hesc.models.additive import Binning, FeatureTable
     from hesc.models.fidelity import Fidelity
+    from hesc.models.tables import Rows
 
     Array = NDArray[np.float64]
 
@@ -31,7 +32,7 @@ _AS_THEY_ARE: Final = "plan(X, Classes()) computes these trees as they are, for 
 
 def of(
     estimator: Any,
-    rows: Array,
+    rows: Rows,
     clear: Array,
     *,
     bins: Binning | None,

@@ -16,11 +16,16 @@ import numpy as np
 
 from hesc._native import ParameterError, Steps
 from hesc._support import documents
+from hesc.models import table_documents
+from hesc.models.table_steps import Branches, Codes, Fill, IsMissing, TableStep, Tokens
+from hesc.models.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
+
+    from hesc.models.tables import Rows
 
     Array = NDArray[np.float64]
 
@@ -188,7 +193,7 @@ class Bins:
 
 Scaler = Affine | Standard | Stretch
 """Feature by feature, and linear: each has a `centre` and a `factor`."""
-Transform = Scaler | Clip | Projection | Monomials | Kernel | Bins
+Transform = Scaler | Clip | Projection | Monomials | Kernel | Bins | TableStep
 
 
 def compiled(steps: Sequence[Transform], inputs: int) -> Steps:
@@ -201,15 +206,44 @@ def compiled(steps: Sequence[Transform], inputs: int) -> Steps:
     return Steps(json.dumps(described(steps)).encode(), inputs)
 
 
-def transformed(steps: Sequence[Transform], x: Array) -> Array:
+def transformed(steps: Sequence[Transform], x: Rows) -> Array:
     """Rows after all steps.
 
     Raises:
         OutOfRangeError: a number that is not finite, before a step or after it: clips and bins
-            would take infinities for numbers.
+            would take infinities for numbers; a cell that is missing, or of another kind, where
+            steps do not take it.
 
     """
-    return compiled(steps, x.shape[1]).transformed(np.ascontiguousarray(x), [])
+    return computed(compiled(steps, x.shape[1]), x)
+
+
+def computed(steps: Steps, x: Rows) -> Array:
+    """Rows after all of these steps; errors are those of `transformed`."""
+    if not isinstance(x, Table):
+        return steps.transformed(np.ascontiguousarray(x), [])
+    cells = (part.cells(steps.kinds) for part in x.parts())
+    return np.vstack([steps.transformed(*part) for part in cells])
+
+
+def read_tables(steps: Sequence[Transform]) -> bool:
+    """Whether steps may read words, or cells that are missing."""
+    return any(isinstance(step, Codes | Fill | IsMissing | Tokens) for step in every(steps))
+
+
+def columns_of(steps: Sequence[Transform], inputs: int) -> list[int]:
+    """The column that each feature is, but for missing cells and limits; -1 where it is none."""
+    found = list(range(inputs))
+    for step in steps:
+        if isinstance(step, Branches):
+            found = [
+                -1 if place < 0 else found[branch.columns[place]]
+                for branch in step.branches
+                for place in columns_of(branch.steps, len(branch.columns))
+            ]
+        elif not isinstance(step, Fill | Clip):
+            return [-1] * width(steps, inputs)
+    return found
 
 
 def limits(steps: Sequence[Transform], inputs: int) -> tuple[Array, Array]:
@@ -217,7 +251,7 @@ def limits(steps: Sequence[Transform], inputs: int) -> tuple[Array, Array]:
     return compiled(steps, inputs).limits()
 
 
-def width(steps: list[Transform], inputs: int) -> int:
+def width(steps: Sequence[Transform], inputs: int) -> int:
     """How many features come out of steps that take so many."""
     return steps[-1].widths[1] if steps else inputs
 
@@ -229,20 +263,26 @@ def described(steps: Sequence[Transform]) -> list[dict[str, Any]]:
         ParameterError: more of them than a reader takes.
 
     """
-    if len(steps) > _MOST:
+    if (count := sum(1 for _ in every(steps))) > _MOST:
         raise ParameterError(
-            f"{len(steps)} transforms before a model, of {_MOST} at most; apply some before "
+            f"{count} transforms before a model, of {_MOST} at most; apply some before "
             f"hesc.ml sees the features"
         )
-    return [
-        {"step": step.name}
-        | {
-            field.name: documents.packed(value) if isinstance(value, np.ndarray) else value
-            for field in fields(step)
-            for value in [getattr(step, field.name)]
-        }
-        for step in steps
-    ]
+    return [table_documents.written(step) for step in steps]
+
+
+def every(steps: Sequence[Transform]) -> Iterator[Transform]:
+    """All steps, and those inside branches."""
+    for step in steps:
+        yield step
+        if isinstance(step, Branches):
+            for branch in step.branches:
+                yield from every(branch.steps)
+
+
+def disclosed(steps: Sequence[Transform]) -> list[str]:
+    """What who has these steps reads in them, each thing once."""
+    return list(dict.fromkeys(step.discloses for step in every(steps)))
 
 
 def read(value: object, inputs: int) -> tuple[list[Transform], int]:
@@ -259,6 +299,8 @@ def read(value: object, inputs: int) -> tuple[list[Transform], int]:
 
 def _made(item: dict[str, Any]) -> Transform:
     """A step of a document that was checked."""
+    if item["step"] in table_documents.KINDS:
+        return table_documents.made(item, _made)
     kind = _KINDS[item["step"]]
     parts: dict[str, Any] = {
         name: documents.unpacked(part, len(part["shape"]), name) if isinstance(part, dict) else part

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from hesc.models.tables import Rows
     from hesc.planner.problems import Problem
     from hesc.protocols.measuring import MeasuredRun
     from hesc.protocols.runs import Progress, Run
@@ -60,7 +61,7 @@ class PlanRequest(NamedTuple):
 
     estimator: Any
     """The estimator as it was fitted."""
-    rows: Array
+    rows: Rows
     """Samples before all transforms."""
     clear: Array
     """The model's scores of them, a row of outputs each."""
@@ -169,7 +170,7 @@ class Backend(ABC):
 
     @abstractmethod
     def simulated(
-        self, rows: Array, *, clip: bool, random_state: int | None, progress: Progress
+        self, rows: Rows, *, clip: bool, random_state: int | None, progress: Progress
     ) -> Run:
         """Samples as a run would have them; nothing is encrypted."""
 
@@ -178,7 +179,7 @@ class Backend(ABC):
         client = self.client()
         return client, self.server(keys=client.public_keys() if self.plan.needs_keys else None)
 
-    def executed(self, rows: Array, *, clip: bool, progress: Progress) -> Run:
+    def executed(self, rows: Rows, *, clip: bool, progress: Progress) -> Run:
         """Samples encrypted, evaluated and decrypted, under keys that stay."""
         # One pair of parties, and so one count of what a hidden model gives, whoever asks first.
         with self._opening:
@@ -204,7 +205,7 @@ class Backend(ABC):
                 "predict() gives classes, plan(X, Scores()) a plan with scores"
             )
 
-    def truth(self, _rows: Array, scores: Array) -> Array:
+    def truth(self, _rows: Rows, scores: Array) -> Array:
         """What decrypted scores are held against, where that is not the model's own scores."""
         return scores
 
@@ -214,7 +215,7 @@ class Backend(ABC):
         return {"client": {PLAN: plan}, "server": {PLAN: plan, SERVER: server.to_bytes()}}
 
     def measured(
-        self, client: Any, server: Any, rows: Array, scores: Array, predictions: NDArray[Any]
+        self, client: Any, server: Any, rows: Rows, scores: Array, predictions: NDArray[Any]
     ) -> MeasuredRun | None:
         """A run for the report: see `hesc.protocols.measuring.measure`."""
         return measure(client, server, rows, scores, predictions)

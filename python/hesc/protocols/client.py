@@ -24,8 +24,9 @@ from hesc.streams.encryptor import Encryptor
 from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
+    from hesc.models.tables import Samples
     from hesc.protocols.plan import Plan
 
 
@@ -138,7 +139,7 @@ class ModelClient(Client, Generic[ReadT]):
     answer_parts: ClassVar[int | None] = 1
     """Ciphertexts of an answer; None where the plan tells."""
 
-    def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Query:
+    def encrypt(self, samples: Samples, *, clip: bool = False) -> Query:
         """Transforms and encrypts rows of features, `plan.rows` of them at most.
 
         Args:

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from html import escape
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from hesc.models import transforms
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -95,7 +97,7 @@ def table(
     given += ["their names"] * named + ["names of classes"] * (classes is not None)
     rows = {
         **_roles(ring, sees),
-        "is given": "; ".join([*given, *(step.discloses for step in steps)]),
+        "is given": "; ".join([*given, *transforms.disclosed(steps)]),
         "weights": _weights(ring),
         "queries": f"{features + 1} samples with their scores give a linear model away, whatever "
         "encrypts them",

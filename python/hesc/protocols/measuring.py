@@ -13,6 +13,7 @@ from hesc.ring_products.plans import Sizes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hesc.models.tables import Rows
     from hesc.protocols.client import ModelClient
     from hesc.protocols.server import Server
 
@@ -42,7 +43,7 @@ class MeasuredRun(NamedTuple):
 def measure(
     client: ModelClient[Any],
     server: Server[Any],
-    rows: NDArray[np.float64],
+    rows: Rows,
     scores: NDArray[np.float64],
     predictions: NDArray[Any],
 ) -> MeasuredRun | None:
@@ -57,7 +58,7 @@ def measure(
 
     """
     plan = server.plan
-    inside = np.array([_is_inside(plan, row) for row in rows], dtype=bool)
+    inside = np.array([_is_inside(plan, rows[at : at + 1]) for at in range(len(rows))], dtype=bool)
     rows, scores, predictions = rows[inside], scores[inside], predictions[inside]
     if not len(rows):
         return None
@@ -91,15 +92,15 @@ def measure(
     return MeasuredRun(len(rows), beyond, same, errors, Sizes(up, down), seconds)
 
 
-def _is_inside(plan: Any, row: NDArray[np.float64]) -> bool:
+def _is_inside(plan: Any, row: Rows) -> bool:
     try:
-        plan.prepared(row[None, :])
+        plan.prepared(row)
     except OutOfRangeError:
         return False
     return True
 
 
-def spread_out(rows: NDArray[np.float64], most: int) -> NDArray[np.float64]:
+def spread_out(rows: Rows, most: int) -> Rows:
     """Rows at even distances, so many at most; a copy."""
     places = np.unique(np.linspace(0, len(rows) - 1, most).astype(np.intp))
     return rows[places].copy()

@@ -17,11 +17,12 @@ from hesc.protocols.wire import Documented
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from hesc._native import Steps
     from hesc.models.fidelity import Fidelity
     from hesc.models.samples import Clipped
+    from hesc.models.tables import Samples
     from hesc.models.transforms import Transform
     from hesc.ring_products.plans import Sizes
 
@@ -138,7 +139,7 @@ class ModelPlan(Plan):
     def sizes(self, samples: int = 1) -> Sizes:
         """Bytes up and down for so many samples, over as many queries as they take."""
 
-    def prepared(self, given: ArrayLike, *, clip: bool = False) -> Clipped:
+    def prepared(self, given: Samples, *, clip: bool = False) -> Clipped:
         """Samples as they are encrypted: after the client's transforms, within the ranges.
 
         Args:
@@ -163,6 +164,11 @@ class ModelPlan(Plan):
     def _computed(self) -> Steps:
         """The client's transforms, ready: a sample takes less than reading them does."""
         return transforms.compiled(self.steps, self.inputs)
+
+    @property
+    def kinds(self) -> list[str]:
+        """What each column holds, as the client's transforms read it: a number, a word, any."""
+        return self._computed.kinds
 
     def probabilities(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Probabilities of all classes, by the link.

@@ -7,20 +7,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hesc._native import OutOfRangeError
 from hesc._support.progress import Bar, duration
+from hesc.models import transforms
+from hesc.models.samples import Clipped
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from hesc.models.samples import Clipped
+    from hesc.models.tables import Rows
     from hesc.protocols.client import ModelClient
     from hesc.protocols.server import Server
 
     Progress = bool | Callable[[int, int], object]
 
+_FEATURES = 1 << 27
+"""Features of samples that are in memory at once, of one query at least."""
 _LONG = 60.0
 """Seconds of a run that nobody should begin without knowing."""
 
@@ -56,28 +61,55 @@ def _warn_of_long_runs(plan: Any, samples: int) -> None:
         )
 
 
+def _prepared(plan: Any, samples: Rows, *, clip: bool) -> Iterator[Clipped]:
+    """Samples as they are encrypted: all at once, unless they become very many features.
+
+    Raises:
+        OutOfRangeError: as the plan's `prepared`; what was before a sample is encrypted by then
+            only where memory does not hold all features.
+
+    """
+    width = transforms.width(plan.steps, plan.inputs)
+    queries = max(1, _FEATURES // (width * plan.rows))
+    count = plan.rows * queries
+    for first in range(0, len(samples), count):
+        try:
+            yield plan.prepared(samples[first : first + count], clip=clip)
+        except OutOfRangeError as error:
+            if not first:
+                raise
+            raise OutOfRangeError(f"{error} (samples counted from {first})") from error
+
+
+def _all_of(parts: list[Clipped]) -> Clipped:
+    """What was clipped in all parts; without features."""
+    which = np.concatenate([part.which for part in parts])
+    return Clipped(np.empty((0, 0)), sum(part.values for part in parts), which)
+
+
 class Session:
     """A client and a server of one plan, of any protocol, whose keys stay."""
 
     def __init__(self, client: ModelClient[Any], server: Server[Any]) -> None:
         self._client, self._server = client, server
 
-    def run(self, samples: NDArray[np.float64], *, clip: bool, progress: Progress) -> Any:
+    def run(self, samples: Rows, *, clip: bool, progress: Progress) -> Any:
         """Samples encrypted, evaluated and decrypted."""
         plan = self._client.plan
         _warn_of_long_runs(plan, len(samples))
-        ready = plan.prepared(samples, clip=clip)
-        up = down = 0
-        found = []
+        up = down = done = 0
+        found, prepared = [], []
         with Bar("samples scored", progress) as bar:
-            for first in range(0, len(samples), plan.rows):
-                rows = ready.features[first : first + plan.rows]
-                query = self._client.encrypted(rows)
-                answer = self._server.answer(query)
-                found.append(self._client.decrypt(answer, query=query))
-                up, down = up + len(query), down + len(answer)
-                bar.show(first + len(rows), len(samples))
-        return self._together(found, Sizes(up, down), ready)
+            for ready in _prepared(plan, samples, clip=clip):
+                prepared.append(ready._replace(features=np.empty((0, 0))))
+                for first in range(0, len(ready.features), plan.rows):
+                    rows = ready.features[first : first + plan.rows]
+                    query = self._client.encrypted(rows)
+                    answer = self._server.answer(query)
+                    found.append(self._client.decrypt(answer, query=query))
+                    up, down, done = up + len(query), down + len(answer), done + len(rows)
+                    bar.show(done, len(samples))
+        return self._together(found, Sizes(up, down), _all_of(prepared))
 
     def _together(self, found: list[Any], sizes: Sizes, ready: Clipped) -> Any:
         """What the results of all queries are together."""

@@ -24,6 +24,7 @@ from hesc.protocols.runs import Run
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hesc.models.tables import Rows
     from hesc.models.trees import TreeEnsemble
     from hesc.planner.problems import Problem
     from hesc.protocols.classes.plan import ClassPlan
@@ -84,7 +85,7 @@ class ClassBackend(Backend):
 
     def simulated(
         self,
-        rows: Array,
+        rows: Rows,
         *,
         clip: bool,
         random_state: int | None,  # noqa: ARG002 - nothing is drawn

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from hesc.protocols.linear.ranges import Ranges
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -18,7 +18,7 @@ class Classes:
     runs the server has to limit queries. Trees are compared as they are.
     """
 
-    ranges: tuple[ArrayLike, ArrayLike] | None = None
+    ranges: Ranges | None = None
     """A pair: the least and the greatest values of what is encrypted, each one number or one for
     each; of features after the client's transforms. **They are public**; None takes those of the
     training data."""

@@ -11,21 +11,22 @@ from hesc._native import CircuitError, ParameterError
 from hesc._support import shares
 from hesc._support.inputs import one_name, real_array, whole
 from hesc.integers import ENGINES
-from hesc.models import transforms
 from hesc.models.extraction import Linear
+from hesc.models.features import Features
 from hesc.models.samples import spread_out
 from hesc.protocols.classes.comparisons import Words, bytes_of, cheapest, key_bytes
 from hesc.protocols.classes.plan import ClassPlan, Counted
 from hesc.protocols.classes.quantisation import fewest_bits, linear
 from hesc.protocols.classes.whole_models import BITS
 from hesc.protocols.classes.whole_trees import trees
-from hesc.protocols.linear.planning import ranges_of
+from hesc.protocols.linear.ranges import ranges_of
 from hesc.protocols.message import message_size
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc import integers
+    from hesc.models.tables import Rows
     from hesc.models.transforms import Transform
     from hesc.models.trees import TreeEnsemble
     from hesc.protocols.classes.options import Classes
@@ -42,7 +43,7 @@ _BANDWIDTH: Final = 12.5e6
 
 def make(
     form: Linear | TreeEnsemble,
-    x: NDArray[np.float64],
+    x: Rows,
     clear: NDArray[np.int64],
     *,
     steps: list[Transform],
@@ -74,9 +75,16 @@ def make(
     batch = whole(options.batch, "batch", 1, 1 << 16)
     if options.engine is not None:
         one_name(options.engine, "engine", tuple(ENGINES))
-    features = transforms.transformed(steps, x)
-    low, high = ranges_of(features, options.ranges, computed=bool(steps))
-    places = spread_out(len(features))
+    features = Features.of(steps, x)
+    low, high = ranges_of(
+        features,
+        options.ranges,
+        steps=steps,
+        inputs=x.shape[1],
+        names=names,
+        computed=bool(steps),
+    )
+    places = spread_out(features.shape[0])
     held = held_out(len(places))
     made = (
         partial(linear, form.weights, form.intercepts)
@@ -85,7 +93,7 @@ def make(
     )
     found = fewest_bits(
         lambda of_features, of_numbers: made((low, high), of_features, of_numbers),
-        np.clip(features[places], low, high),
+        np.clip(features.at(places), low, high),
         clear[places],
         (low, high),
         bits=bits,

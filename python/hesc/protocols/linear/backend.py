@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from hesc.models.extraction import Linear
     from hesc.models.fidelity import Fidelity
+    from hesc.models.tables import Rows
     from hesc.planner.problems import Problem
     from hesc.protocols.measuring import MeasuredRun
     from hesc.protocols.runs import Progress, Run
@@ -78,7 +79,7 @@ class LinearBackend(Backend):
         return LinearServer(self.plan, self.linear.weights, self.linear.intercepts, keys=keys)
 
     def simulated(
-        self, rows: Array, *, clip: bool, random_state: int | None, progress: Progress
+        self, rows: Rows, *, clip: bool, random_state: int | None, progress: Progress
     ) -> Run:
         """Scores with errors drawn from the plan's law."""
         return simulate(
@@ -91,7 +92,7 @@ class LinearBackend(Backend):
             progress=progress,
         )
 
-    def truth(self, rows: Array, scores: Array) -> Array:
+    def truth(self, rows: Rows, scores: Array) -> Array:
         """Scores of what is computed, where that is not the model that was fitted."""
         if self.plan.fidelity is None:
             return scores
@@ -105,7 +106,7 @@ class LinearBackend(Backend):
         return most
 
     def measured(
-        self, client: Any, server: Any, rows: Array, scores: Array, predictions: NDArray[Any]
+        self, client: Any, server: Any, rows: Rows, scores: Array, predictions: NDArray[Any]
     ) -> MeasuredRun | None:
         """A run for the report, which is the owner's own: no client has any of its answers."""
         if self.most_measured(server) is not None:

@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from hesc.models.additive import Binning
+    from hesc.protocols.linear.ranges import Ranges
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScoreOptions:
     """Options of all plans of linear models and of trees in bins whose client learns scores."""
 
-    ranges: tuple[ArrayLike, ArrayLike] | None = None
+    ranges: Ranges | None = None
     """A pair: the least and the greatest values of what is encrypted, each one number or one for
-    each; of features after the client's transforms. **They are public**; None takes those of the
-    training data."""
+    each; of features after the client's transforms. Of columns that are encrypted one by one they
+    may be a mapping, {"age": (0, 120)}. **They are public**; None takes those of the training
+    data. What transforms alone decide, as ones for categories, is within limits anyway."""
     max_error: float | None = None
     """The root mean square of a score's error that is wanted, in units of `decision_function` or
     of a regressor's target. None takes a power of two below a hundredth of the median margin

@@ -2,44 +2,45 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from hesc._native import ParameterError, ShapeError
-from hesc._support.callers import callers_level
+from hesc._native import ParameterError
 from hesc._support.inputs import real_array, whole
 from hesc.models import transforms
 from hesc.models.agreement import kept, typical_of
-from hesc.models.samples import are_ranges, spread_out
+from hesc.models.features import Features
+from hesc.models.samples import spread_out
+from hesc.models.tables import Table
 from hesc.protocols.copies import Copies
 from hesc.protocols.linear.plan import LinearPlan
+from hesc.protocols.linear.ranges import ranges_of
 from hesc.ring_products import RingProductPlan
-from hesc.ring_products.plans import Bounds, spread
+from hesc.ring_products.plans import Bounds
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from hesc.models.extraction import Linear
     from hesc.models.fidelity import Fidelity
+    from hesc.models.tables import Rows
     from hesc.protocols.copies import Copy
+    from hesc.protocols.linear.ranges import Ranges
 
     Array = NDArray[np.float64]
 
-RANGES: Final = (
-    "ranges are a pair: all least values, then all greatest ones, each one number or one for each "
-    "encrypted feature in their order; of a list of pairs it is tuple(zip(*pairs))"
+
+_NONE: Final = (
+    ". Cells that are None are another thing than NaN to scikit-learn, and the same to a client: "
+    "make them one before the model is fitted, X.fillna(numpy.nan)"
 )
-"""What is said of any others."""
-_FEW: Final = 0.01
-"""The share of rows beyond declared ranges that nothing is said of."""
 
 
 def make(
     model: Linear,
-    x: Array,
+    x: Rows,
     clear: Array,
     *,
     names: list[str],
@@ -47,7 +48,7 @@ def make(
     max_error: float | None,
     hidden: object,
     answers: int | None,
-    ranges: tuple[ArrayLike, ArrayLike] | None,
+    ranges: Ranges | None,
     under: str | None = None,
     kind: type[LinearPlan] = LinearPlan,
     fidelity: Fidelity | None = None,
@@ -66,8 +67,7 @@ def make(
         hidden: whether weights are hidden from the client.
         answers: numbers that a hidden model gives in all; None for as many as leave copies of it
             bad, see `copies.Copy.is_bounded`.
-        ranges: the least and greatest values of features after the transforms; None takes those
-            in `x`.
+        ranges: the least and greatest values of features after the transforms, see `ranges_of`.
         under: which of the client's keys weights are encrypted under, "public" or "secret"; None
             for weights that the server has in the clear.
         kind: of the plan, as that says.
@@ -82,6 +82,7 @@ def make(
         model,
         x,
         clear,
+        names=names,
         ranges=ranges,
         max_error=max_error,
         margins=classes is not None,
@@ -115,7 +116,7 @@ def make(
 class Grounds(NamedTuple):
     """What any plan of a linear form is made of."""
 
-    features: Array
+    features: Features
     """Rows after the transforms."""
     low: Array
     """The least value of each that is encrypted."""
@@ -127,10 +128,11 @@ class Grounds(NamedTuple):
 
 def grounds(
     model: Linear,
-    x: Array,
+    x: Rows,
     clear: Array,
     *,
-    ranges: tuple[ArrayLike, ArrayLike] | None,
+    names: list[str],
+    ranges: Ranges | None,
     max_error: float | None,
     margins: bool,
     fidelity: Fidelity | None,
@@ -141,6 +143,7 @@ def grounds(
         model: transforms and weights.
         x: rows of features before the transforms.
         clear: scores of them.
+        names: of the columns of these rows, or none.
         ranges: as `make` takes them.
         max_error: as `make` takes it.
         margins: whether errors are taken from margins between classes.
@@ -150,14 +153,15 @@ def grounds(
         ParameterError: forms that disagree, options that cannot be.
 
     """
-    features = transforms.transformed(model.steps, x)
-    ends = transforms.limits(model.steps, x.shape[1])
-    known = bool(np.isfinite(ends).all())
-    if known and ranges is not None:
-        raise ParameterError(
-            "bins are encrypted as zeros and ones, which takes no ranges=: leave it out"
-        )
-    low, high = ranges_of(features, ends if known else ranges, computed=bool(model.steps))
+    features = Features.of(model.steps, x)
+    low, high = ranges_of(
+        features,
+        ranges,
+        steps=model.steps,
+        inputs=x.shape[1],
+        names=names,
+        computed=bool(model.steps),
+    )
     if not (low != high).any():
         raise ParameterError(
             "no feature varies in the rows given, so that no ranges follow from them: give the "
@@ -165,13 +169,13 @@ def grounds(
         )
     error = _error(clear, max_error, margins=margins)
     _check_cancelling(model, low, high, error)
-    found = features @ model.weights.T + model.intercepts
+    found = features.reduced(lambda rows: rows @ model.weights.T + model.intercepts)
     apart = np.abs(found - clear).max()
     if fidelity is None and not apart <= error / 100:
         raise ParameterError(
             f"the model as transforms and weights gives scores that are {apart:.2g} apart from "
             f"scikit-learn's, too much beside an error of {error:.2g}: put a StandardScaler first, "
-            f"or take a larger max_error"
+            f"or take a larger max_error{_NONE if isinstance(x, Table) else ''}"
         )
     return Grounds(features, low, high, error)
 
@@ -201,17 +205,17 @@ def _check_cancelling(model: Linear, low: Array, high: Array, error: float) -> N
         )
 
 
-def typical(features: Array, low: Array, high: Array) -> tuple[Array, NDArray[np.intp]]:
+def typical(features: Features, low: Array, high: Array) -> tuple[Array, NDArray[np.intp]]:
     """Rows that agreement is predicted of, within their ranges, and their places."""
-    places = spread_out(len(features))
-    return np.clip(features[places], low, high), places
+    places = spread_out(features.shape[0])
+    return np.clip(features.at(places), low, high), places
 
 
 def _allowed_answers(
     hidden: object,
     answers: int | None,
     model: Linear,
-    computed: Array,
+    computed: Features,
     *,
     inputs: int,
     classifies: bool,
@@ -234,7 +238,8 @@ def _allowed_answers(
         if answers is not None:
             raise ParameterError("answers are counted where weights are hidden: hidden=True")
         return None, None
-    directions = directions_of(computed)
+    rows = computed.whole()
+    directions = directions_of(rows)
     # Further components of a linear kernel are roundings, which vary in any number of directions.
     kernels = (step for step in model.steps if isinstance(step, transforms.Kernel))
     if any(step.kernel == "linear" for step in kernels):
@@ -253,7 +258,7 @@ def _allowed_answers(
             f"numbers are fewer, over everyone who may put answers together; otherwise write "
             f"hidden=False, which is what they would learn"
         )
-    copies = Copies(model.weights, model.intercepts, computed, classifies=classifies)
+    copies = Copies(model.weights, model.intercepts, rows, classifies=classifies)
     if answers is not None:
         return answers, copies.best(max(1, answers // outputs))
     copy = copies.most(most // outputs)
@@ -271,55 +276,6 @@ def directions_of(rows: Array) -> int:
     apart = rows - rows.mean(axis=0)
     deviations = apart.std(axis=0)
     return int(np.linalg.matrix_rank(apart / np.where(deviations > 0, deviations, 1)))
-
-
-def ranges_of(
-    features: Array, ranges: tuple[ArrayLike, ArrayLike] | None, *, computed: bool
-) -> tuple[Array, Array]:
-    """The least and greatest value of each feature, as declared or as they are in the rows.
-
-    Raises:
-        ParameterError: ranges that are none, or of numbers that no feature should have.
-        ShapeError: no pair, or not one for each feature.
-
-    """
-    low, high = _ends(features, ranges, computed=computed)
-    if not are_ranges(low, high):
-        raise ParameterError(
-            "ranges are pairs of the least and the greatest value of each feature, low at most "
-            "high: finite, within 1e100, and points or wider than 1e-100; scale features, or give "
-            "ranges="
-        )
-    if ranges is not None:
-        warn_of_narrow(features, low, high)
-    return low, high
-
-
-def _ends(
-    features: Array, ranges: tuple[ArrayLike, ArrayLike] | None, *, computed: bool
-) -> tuple[Array, Array]:
-    if ranges is None:
-        low, high = features.min(axis=0), features.max(axis=0)
-        # Matrix products of other numbers of rows differ in their last bits.
-        room = (high - low) * 1e-9 if computed else 0.0
-        return low - room, high + room
-    if not isinstance(ranges, tuple | list) or len(ranges) != 2:
-        raise ShapeError(RANGES)
-    count = features.shape[1]
-    return spread(ranges[0], count, "ranges[0]"), spread(ranges[1], count, "ranges[1]")
-
-
-def warn_of_narrow(features: Array, low: Array, high: Array) -> None:
-    """Warns of declared ranges that leave out more than one in a hundred of the rows given."""
-    beyond = np.asarray(((features < low) | (features > high)).any(axis=1))
-    if beyond.mean() > _FEW:
-        warnings.warn(
-            f"{beyond.sum()} of {len(features)} rows planned with lie beyond ranges=: clients "
-            f"refuse such samples, or clip them. Ranges are those of features as they are "
-            f"encrypted, after transforms that the client computes",
-            UserWarning,
-            stacklevel=callers_level(),
-        )
 
 
 def _error(clear: Array, max_error: float | None, *, margins: bool) -> float:

@@ -13,6 +13,7 @@ from hesc.protocols.runs import Run
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hesc.models.tables import Rows
     from hesc.protocols.linear.plan import LinearPlan
     from hesc.protocols.runs import Progress
 
@@ -24,7 +25,7 @@ def simulate(
     plan: LinearPlan,
     weights: NDArray[np.float64],
     intercepts: NDArray[np.float64],
-    samples: NDArray[np.float64],
+    samples: Rows,
     *,
     clip: bool,
     random_state: int | None,

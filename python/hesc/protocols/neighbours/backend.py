@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.neighbours import Records
+    from hesc.models.tables import Rows
     from hesc.planner.problems import Problem
     from hesc.protocols.neighbours.plan import NeighboursPlan
     from hesc.protocols.runs import Progress
@@ -60,7 +61,7 @@ class NeighboursBackend(Backend):
 
     def simulated(
         self,
-        rows: NDArray[np.float64],
+        rows: Rows,
         *,
         clip: bool,  # noqa: ARG002 - codes have no ranges
         random_state: int | None,  # noqa: ARG002 - nothing is drawn

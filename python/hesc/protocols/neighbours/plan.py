@@ -21,10 +21,11 @@ from hesc.protocols.plan import ModelPlan
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from hesc.codes.sets import DistanceSet
     from hesc.models.samples import Clipped
+    from hesc.models.tables import Samples
     from hesc.models.transforms import Transform
     from hesc.params.streams import StreamParams
     from hesc.protocols.neighbours.coding import Coding
@@ -148,7 +149,7 @@ class NeighboursPlan(ModelPlan):
         up, down = self.distance_set.up(self.coding.bits), self.distance_set.down(self.records)
         return Sizes(queries * message_size([up]), queries * message_size([down]))
 
-    def prepared(self, given: ArrayLike, *, clip: bool = False) -> Clipped:
+    def prepared(self, given: Samples, *, clip: bool = False) -> Clipped:
         """Samples as they are coded: after transforms. Codes have no ranges, nothing is clipped.
 
         Args:
@@ -210,7 +211,7 @@ def _table(plan: NeighboursPlan) -> Disclosure:
         "distance, no class",
         "client": "sees its samples, the estimated distance of each to EVERY record, and from "
         "these the nearest records, shares of votes and a class",
-        "is given": "; ".join([*given, *(step.discloses for step in plan.steps)]),
+        "is given": "; ".join([*given, *transforms.disclosed(plan.steps)]),
         "records": _records(plan),
         "queries": f"distances of {features + 1} samples locate every record, whatever encrypts "
         "them",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.neighbours import Records
+    from hesc.models.tables import Rows
     from hesc.protocols.neighbours.options import Neighbours
 
     Array = NDArray[np.float64]
@@ -35,7 +36,7 @@ _FAR: Final = np.iinfo(np.uint32).max
 
 
 def make(
-    model: Records, estimator: Any, x: Array, *, names: list[str], options: Neighbours
+    model: Records, estimator: Any, x: Rows, *, names: list[str], options: Neighbours
 ) -> tuple[NeighboursPlan, NDArray[np.uint64]]:
     """The plan, and the codes of the records.
 
@@ -128,7 +129,7 @@ def _check_room(plan: NeighboursPlan) -> None:
 
 
 def _same(
-    plan: NeighboursPlan, model: Records, codes: NDArray[np.uint64], rows: Array, estimator: Any
+    plan: NeighboursPlan, model: Records, codes: NDArray[np.uint64], rows: Rows, estimator: Any
 ) -> NDArray[np.bool_]:
     """Which rows have the class of exact neighbours. No row is its own neighbour.
 

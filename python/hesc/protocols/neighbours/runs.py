@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.samples import Clipped
+    from hesc.models.tables import Rows
     from hesc.protocols.neighbours.plan import NeighboursPlan
     from hesc.ring_products.plans import Sizes
 
@@ -49,9 +50,7 @@ class NeighboursSession(Session):
         return NeighboursRun(predictions, scores, indices, angles, sizes)
 
 
-def simulate(
-    plan: NeighboursPlan, codes: NDArray[np.uint64], samples: NDArray[np.float64]
-) -> NeighboursRun:
+def simulate(plan: NeighboursPlan, codes: NDArray[np.uint64], samples: Rows) -> NeighboursRun:
     """What encrypted codes give, exactly: the same codes are compared in the clear."""
     ready = plan.prepared(samples)
     found = plan.concluded(hamming(plan.coding.encode(ready.features), codes))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.described import Described
+    from hesc.models.tables import Rows
     from hesc.protocols.networks.plan import NetworkPlan
     from hesc.protocols.networks.planning import Prepared
     from hesc.protocols.runs import Progress, Run
@@ -77,7 +78,7 @@ class NetworkBackend(Backend):
 
     def simulated(
         self,
-        rows: Array,
+        rows: Rows,
         *,
         clip: bool,
         random_state: int | None,

@@ -28,8 +28,9 @@ from hesc.ring_products.plans import Sizes
 from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
+    from hesc.models.tables import Samples
     from hesc.models.transforms import Transform
     from hesc.params.vectors import VectorParams
 
@@ -183,7 +184,7 @@ class NetworkPlan(ModelPlan, Concluding):
         return EncryptedVector.from_bytes(self.params, data, self.params.slot_count)
 
     @usual_floats
-    def prepared(self, given: ArrayLike, *, clip: bool = False) -> Clipped:
+    def prepared(self, given: Samples, *, clip: bool = False) -> Clipped:
         """Samples as they are encrypted: features with each range brought to [-1, 1].
 
         Args:
@@ -254,7 +255,7 @@ def _table(plan: NetworkPlan) -> Disclosure:
         "server": "sees how many samples there are, the plan, keys to multiply and rotate; no "
         "sample, no score. Tell it none: errors of scores say something of the secret key",
         "client": sees,
-        "is given": "; ".join([*given, *(step.discloses for step in plan.steps)]),
+        "is given": "; ".join([*given, *transforms.disclosed(plan.steps)]),
         "weights": "NOT HIDDEN FROM THE CLIENT: an answer's noise tells of them, and none is added",
         "queries": "scores of enough samples give a network away, whatever encrypts them: about as "
         f"many as it has weights, {_weights(plan)}, and often fewer",

@@ -11,20 +11,21 @@ from hesc._native import NoiseBudgetError, ParameterError, ShapeError
 from hesc._support.inputs import real_array
 from hesc.models import transforms
 from hesc.models.agreement import typical_of
+from hesc.models.features import Features
 from hesc.models.layers import DenseNetwork
-from hesc.models.samples import FARTHEST, are_ranges
 from hesc.params import sizes
-from hesc.protocols.linear.planning import RANGES, warn_of_narrow
+from hesc.protocols.linear.ranges import ranges_of
 from hesc.protocols.networks.fits import extremes, farthest, fitted
 from hesc.protocols.networks.plan import DEVIATIONS, KEYS, NetworkPlan, middle_and_half
 from hesc.protocols.networks.server import SQUARE, Served, evaluated
-from hesc.ring_products.plans import spread
 from hesc.vectors.blanks import blank
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from hesc.models.described import Described
+    from hesc.models.tables import Rows
+    from hesc.protocols.linear.ranges import Ranges
 
     Array = NDArray[np.float64]
 
@@ -154,12 +155,12 @@ def _carried(activation: str, sizes: Array, apart: Array) -> Array:
 
 def make(
     model: Described,
-    x: Array,
+    x: Rows,
     clear: Array,
     *,
     names: list[str],
     max_error: float | None,
-    ranges: tuple[ArrayLike, ArrayLike] | None,
+    ranges: Ranges | None,
 ) -> tuple[NetworkPlan, Prepared]:
     """The plan of a network and the layers that its server computes.
 
@@ -191,7 +192,14 @@ def make(
     features = transforms.transformed(model.steps, x)
     if not np.abs(network.scores(features) - clear).max() <= 1e-6 * (1 + np.abs(clear).max()):
         raise ParameterError("layers read off this model give other scores than it does itself")
-    low, high = _ranges(features, ranges)
+    low, high = ranges_of(
+        Features([features], features.shape),
+        ranges,
+        steps=model.steps,
+        inputs=x.shape[1],
+        names=names,
+        computed=True,
+    )
     middle, half = middle_and_half(low, high)
     u = np.clip((features - middle) / half, -1, 1)
     centre = np.round(u.mean(axis=0) * _STEP) / _STEP
@@ -273,24 +281,6 @@ def _wanted(max_error: float | None) -> float | None:
     if error.shape or isinstance(max_error, bool) or not 0 < error < np.inf:
         raise ParameterError("max_error is a number above zero, in units of the scores")
     return float(error)
-
-
-def _ranges(features: Array, ranges: tuple[ArrayLike, ArrayLike] | None) -> tuple[Array, Array]:
-    if ranges is None:
-        low, high = features.min(axis=0), features.max(axis=0)
-        # Matrix products of other numbers of rows differ in their last bits.
-        room = (high - low) * 1e-9
-        return low - room, high + room
-    if not isinstance(ranges, tuple | list) or len(ranges) != 2:
-        raise ShapeError(RANGES)
-    count = features.shape[1]
-    low, high = spread(ranges[0], count, "ranges[0]"), spread(ranges[1], count, "ranges[1]")
-    if not are_ranges(low, high):
-        raise ParameterError(
-            f"ranges are finite, within {FARTHEST:g}, and no least value is above the greatest"
-        )
-    warn_of_narrow(features, low, high)
-    return low, high
 
 
 def _candidates(network: DenseNetwork, *, ring_limit: int | None) -> list[tuple[int, int]]:

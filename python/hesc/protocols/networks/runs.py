@@ -10,8 +10,7 @@ from hesc._support.inputs import whole
 from hesc.protocols.runs import Run
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from hesc.models.tables import Rows
     from hesc.protocols.networks.plan import NetworkPlan
     from hesc.protocols.networks.planning import Prepared
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 def simulate(
     plan: NetworkPlan,
     layers: Prepared,
-    samples: NDArray[np.float64],
+    samples: Rows,
     *,
     clip: bool,
     random_state: int | None,

@@ -18,9 +18,10 @@ from hesc.protocols.owners.server import OwnersServer
 from hesc.protocols.runs import Run
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from hesc.models.samples import Query
+    from hesc.models.tables import Rows, Samples
     from hesc.protocols.owners.plan import OwnersPlan
     from hesc.protocols.runs import Progress
 
@@ -50,7 +51,7 @@ class OwnersBackend(LinearBackend):
         return everybody, self.server(keys=everybody.public_keys())
 
     def simulated(
-        self, rows: Array, *, clip: bool, random_state: int | None, progress: Progress
+        self, rows: Rows, *, clip: bool, random_state: int | None, progress: Progress
     ) -> Run:
         """Scores with normal errors of the stated size."""
         del progress
@@ -99,7 +100,7 @@ class _Everybody(OwnersClient):
         keys = self.public_keys()
         self._parties = [Party(plan, name, keys) for name in plan.parties]
 
-    def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Query:
+    def encrypt(self, samples: Samples, *, clip: bool = False) -> Query:
         """A query of rows of all columns."""
         return ModelClient.encrypt(self, samples, clip=clip)
 

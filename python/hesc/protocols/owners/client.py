@@ -14,9 +14,10 @@ from hesc.protocols.owners.sets import SLOTS
 from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from hesc.models.samples import Query
+    from hesc.models.tables import Samples
     from hesc.secret import SecretKey
 
 _MOST = 0.5 + 13 / SHARE
@@ -32,7 +33,7 @@ class OwnersClient(ModelClient[Result]):
     plan: OwnersPlan
     secret: SecretKey
 
-    def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Query:
+    def encrypt(self, samples: Samples, *, clip: bool = False) -> Query:
         """Refused, for the client has no samples: always a ParameterError."""
         del samples, clip
         raise _no_samples()

@@ -16,7 +16,9 @@ from hesc.protocols.owners.sets import SLOTS
 from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
+
+    from hesc.models.tables import Samples
 
 
 class Party:
@@ -45,7 +47,7 @@ class Party:
         raise TypeError("a Party is not pickled or copied; make one from plan, name and keys")
 
     @usual_floats
-    def encrypt(self, samples: ArrayLike, *, clip: bool = False, first: int = 0) -> Query:
+    def encrypt(self, samples: Samples, *, clip: bool = False, first: int = 0) -> Query:
         """Encrypts rows of this party's own columns, `plan.rows` of them at most.
 
         Args:

@@ -21,10 +21,11 @@ from hesc.protocols.plan import ModelPlan
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from hesc.models.fidelity import Fidelity
     from hesc.models.samples import Clipped
+    from hesc.models.tables import Samples
     from hesc.models.transforms import Transform
     from hesc.params.vectors import VectorParams
 
@@ -56,9 +57,11 @@ class Side:
         self.steps, self.features = columns.restricted(plan.steps, own)
         """Transforms of these columns, and which of all features come out of them."""
         self._computed = transforms.compiled(self.steps, self.inputs)
+        self.kinds = self._computed.kinds
+        """What each column holds: numbers, since others are not served."""
         self._ranges = tuple(ends[self.features] for ends in plan.ranges)
 
-    def prepared(self, given: ArrayLike, *, clip: bool = False) -> Clipped:
+    def prepared(self, given: Samples, *, clip: bool = False) -> Clipped:
         """The party's rows as they are encrypted.
 
         Args:
@@ -261,7 +264,7 @@ def _table(plan: OwnersPlan) -> Disclosure:
         "with the weights, what that one's columns add to each score, and single features if they "
         "get hold of its pieces: these are for the server alone",
         "rows": "are matched by position: row i of all parties is of the same one, as they agreed",
-        "is given": "; ".join([*given, *(step.discloses for step in plan.steps)]),
+        "is given": "; ".join([*given, *transforms.disclosed(plan.steps)]),
         "weights": "in the clear at the server; a client that learns of rows finds them from "
         f"{features + 1} scores, and nothing promises to hide them",
         "error": f"{plan.error:.3g}, the root mean square of a score's error, at most",

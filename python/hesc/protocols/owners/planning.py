@@ -49,6 +49,7 @@ def make(model: Linear, request: PlanRequest, fidelity: Fidelity | None) -> Owne
         model,
         request.rows,
         request.clear,
+        names=request.names,
         ranges=request.options.ranges,
         max_error=request.options.max_error,
         margins=request.classes is not None,

@@ -21,6 +21,7 @@ from hesc.protocols.streams.server import StreamServer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hesc.models.tables import Rows
     from hesc.protocols.runs import Progress
     from hesc.protocols.streams.plan import StreamPlan
     from hesc.streams.networks import SquareNetwork
@@ -92,7 +93,7 @@ class StreamBackend(Backend):
 
     def simulated(
         self,
-        rows: Array,
+        rows: Rows,
         *,
         clip: bool,
         random_state: int | None,

@@ -24,6 +24,7 @@ from hesc.streams.networks.monomial import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hesc.models.tables import Rows
     from hesc.protocols.streams.options import Streams
     from hesc.streams.arrays import Answer, SeededArray
     from hesc.streams.networks import SquareNetwork
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 def make(
     network: SquareNetwork,
-    rows: Array,
+    rows: Rows,
     options: Streams,
     *,
     names: list[str],
@@ -83,7 +84,7 @@ def make(
         draft.check()
     except WireError as error:
         raise ParameterError(str(error)) from error
-    some = rows[spread_out(len(rows))]
+    some: Any = rows[spread_out(len(rows))]
     features = transforms.transformed(steps, some)
     found = simulated(draft, coefficients, features, 0).argmax(axis=1)
     agreement = float((found == network.predict(some)).mean())

@@ -1,20 +1,11 @@
-"""What fitted scikit-learn transformers do to features, as data that a client applies itself."""
+"""What fitted transformers of rows of numbers do: scalers, products, projections, bins."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from sklearn.decomposition import PCA
-from sklearn.kernel_approximation import Nystroem
-from sklearn.preprocessing import (
-    KBinsDiscretizer,
-    MaxAbsScaler,
-    MinMaxScaler,
-    PolynomialFeatures,
-    RobustScaler,
-    StandardScaler,
-)
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from hesc._native import ParameterError
 from hesc.models import transforms
@@ -36,25 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SCALERS: Final = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
-TRANSFORMS: Final = (*SCALERS, KBinsDiscretizer, PolynomialFeatures, PCA, Nystroem)
-
-
-def transforms_of(part: Any) -> list[Transform]:
-    """What a fitted transformer does to features.
-
-    Raises:
-        ParameterError: options that are not computed here.
-
-    """
-    if type(part) is PolynomialFeatures:
-        return [_monomials(part.powers_)]
-    if type(part) is PCA:
-        return [projection(part)]
-    if type(part) is Nystroem:
-        return [_kernel(part)]
-    if type(part) is KBinsDiscretizer:
-        return [_bins(part)]
-    return scaler(part)
 
 
 def scaler(part: Any) -> list[Transform]:
@@ -90,11 +62,29 @@ def projection(part: Any) -> Projection:
     return Projection(_doubles(part.mean_), matrix)
 
 
+def principal(part: Any) -> list[Transform]:
+    """What a fitted PCA does, as steps."""
+    return [projection(part)]
+
+
+def uncentred(part: Any) -> list[Transform]:
+    """What a fitted `TruncatedSVD` does."""
+    matrix = _doubles(part.components_)
+    return [Projection(np.zeros(matrix.shape[1]), matrix)]
+
+
 def _doubles(numbers: Any) -> NDArray[np.float64]:
     return np.array(numbers, dtype=np.float64)
 
 
-def _monomials(powers: NDArray[np.int64]) -> Monomials:
+def monomials(part: Any) -> list[Transform]:
+    """What fitted `PolynomialFeatures` do.
+
+    Raises:
+        ParameterError: of a higher degree than a client computes.
+
+    """
+    powers = part.powers_
     degree = max(1, int(powers.sum(axis=1).max()))
     if degree > transforms.HIGHEST:
         raise ParameterError(
@@ -104,10 +94,16 @@ def _monomials(powers: NDArray[np.int64]) -> Monomials:
     for row, exponents in zip(factors, powers, strict=True):
         named = np.repeat(np.arange(len(exponents)), exponents)
         row[: len(named)] = named
-    return Monomials(powers.shape[1], factors)
+    return [Monomials(powers.shape[1], factors)]
 
 
-def _kernel(part: Any) -> Kernel:
+def kernel(part: Any) -> list[Transform]:
+    """What a fitted `Nystroem` does.
+
+    Raises:
+        ParameterError: a kernel that no client computes.
+
+    """
     name = {"poly": "polynomial"}.get(part.kernel, part.kernel)
     if name not in transforms.KERNELS or part.kernel_params:
         raise ParameterError(
@@ -118,10 +114,16 @@ def _kernel(part: Any) -> Kernel:
     coef0 = 1.0 if part.coef0 is None else part.coef0
     degree = 3.0 if part.degree is None else part.degree
     options = np.array([gamma, coef0, degree], dtype=np.float64)
-    return Kernel(name, _doubles(part.components_), _doubles(part.normalization_), options)
+    return [Kernel(name, _doubles(part.components_), _doubles(part.normalization_), options)]
 
 
-def _bins(part: Any) -> Bins:
+def discretised(part: Any) -> list[Transform]:
+    """What a fitted `KBinsDiscretizer` does.
+
+    Raises:
+        ParameterError: numbers of bins instead of ones.
+
+    """
     if part.encode == "ordinal":
         raise ParameterError(
             "KBinsDiscretizer(encode='ordinal') gives numbers of bins as if they were even steps; "
@@ -132,7 +134,9 @@ def _bins(part: Any) -> Bins:
     if part.dtype is not None and np.dtype(part.dtype) == np.float32:
         # It rounds features, not edges.
         inner = [double_thresholds(edges) for edges in inner]
-    return bins(part.n_features_in_, [((place, edges), None) for place, edges in enumerate(inner)])
+    return [
+        bins(part.n_features_in_, [((place, edges), None) for place, edges in enumerate(inner)])
+    ]
 
 
 def _below(edges: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
