@@ -15,6 +15,7 @@ from hesc._support.callers import usual_floats
 from hesc._support.inputs import not_masked
 from hesc.ml.serving import NOT_FITTED, Serving
 from hesc.models import extraction
+from hesc.models.linear.composed import unwrapped
 from hesc.models.samples import on_copies, quietly
 
 if TYPE_CHECKING:
@@ -77,35 +78,41 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """
         cls._check(estimator)
         private = cls(estimator)
-        check_is_fitted(estimator)
+        check_is_fitted(unwrapped(estimator))
         fitted = copy.deepcopy(estimator)
         # A pipeline that begins with "passthrough" does not say it itself.
         private.n_features_in_ = extraction.parts_of(fitted)[0].n_features_in_
         if hasattr(fitted, "feature_names_in_"):
             # Names are checked here; what is inside sees arrays.
             private.feature_names_in_ = fitted.feature_names_in_
-            for part in extraction.parts_of(fitted):
-                part.__dict__.pop("feature_names_in_", None)
+            extraction.without_names(fitted)
         private._keep(fitted)
         return private
 
     @classmethod
     def _check(cls, estimator: Any) -> None:
-        """Refuses an estimator that is not computed here."""
+        """Refuses an estimator that is not computed here, fitted or not."""
         extraction.check(estimator, cls._finals)
+
+    def _check_fitted(self, fitted: Any) -> None:
+        """Refuses a fitted estimator that is not computed here."""
+        self._check(fitted)
 
     def _clear_scores(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores of the fitted model, a row for each sample."""
         return extraction.clear_scores(self.estimator_, rows)
 
     def _keep(self, fitted: Any) -> None:
-        """Takes a fitted estimator."""
+        """Takes a fitted estimator; of a search what it found, and the search as `search_`."""
+        self._check_fitted(fitted)
         self._forget()
-        self.estimator_ = fitted
+        self.estimator_ = unwrapped(fitted)
+        if self.estimator_ is not fitted:
+            self.search_ = fitted
 
     def _forget(self) -> None:
         """Plans and keys of the model before are void, and so is that where a fit fails."""
-        for name in (*_PASSING, "estimator_"):
+        for name in (*_PASSING, "estimator_", "search_"):
             self.__dict__.pop(name, None)
 
     def _rows(self, X: ArrayLike) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from hesc._support import shares
 from hesc._support.inputs import one_name, real_array, whole
 from hesc.integers import ENGINES
 from hesc.models import transforms
-from hesc.models.extraction import Linear
+from hesc.models.linear.simple import Linear
 from hesc.models.samples import spread_out
 from hesc.protocols.classes.comparisons import Words, bytes_of, cheapest, key_bytes
 from hesc.protocols.classes.plan import ClassPlan, Counted

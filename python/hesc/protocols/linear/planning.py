@@ -13,6 +13,7 @@ from hesc._support.callers import callers_level
 from hesc._support.inputs import real_array, whole
 from hesc.models import transforms
 from hesc.models.agreement import kept, typical_of
+from hesc.models.conclusions import is_mean
 from hesc.models.samples import are_ranges, spread_out
 from hesc.protocols.copies import Copies
 from hesc.protocols.linear.plan import LinearPlan
@@ -22,8 +23,8 @@ from hesc.ring_products.plans import Bounds, spread
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.models.extraction import Linear
     from hesc.models.fidelity import Fidelity
+    from hesc.models.linear.simple import Linear
     from hesc.protocols.copies import Copy
 
     Array = NDArray[np.float64]
@@ -35,6 +36,9 @@ RANGES: Final = (
 """What is said of any others."""
 _FEW: Final = 0.01
 """The share of rows beyond declared ranges that nothing is said of."""
+
+_DRAWS: Final = 32
+"""Draws of errors of each row, where agreement is counted on some."""
 
 
 def make(
@@ -84,10 +88,11 @@ def make(
         clear,
         ranges=ranges,
         max_error=max_error,
-        margins=classes is not None,
+        margins=classes is not None and not is_mean(model.link),
         fidelity=fidelity,
     )
-    classifies = classes is not None
+    # Classes of averaged probabilities are not those of the highest scores.
+    classifies = classes is not None and not is_mean(model.link)
     answers, copy = _allowed_answers(
         hidden, answers, model, features, inputs=x.shape[1], classifies=classifies
     )
@@ -99,6 +104,7 @@ def make(
         ring=ring,
         classes=classes,
         link=model.link,
+        calibration=model.calibration,
         fidelity=fidelity,
         copy=copy,
     )
@@ -108,8 +114,28 @@ def make(
     errors = plan.errors_of(model.weights, rows)
     scores = rows @ model.weights.T + model.intercepts
     # A row that was clipped may have another class before any error.
-    agreement = kept(scores, errors, clear[places])
-    return replace(plan, agreement=agreement)
+    if is_mean(plan.link):
+        return replace(plan, agreement=_drawn(plan, scores, errors, clear[places]))
+    return replace(plan, agreement=kept(scores, errors, clear[places]))
+
+
+def _drawn(plan: LinearPlan, scores: Array, errors: Array, clear: Array) -> float:
+    """The share of rows whose class stays the same under errors that are drawn, as runs draw them.
+
+    Args:
+        plan: what makes classes of scores.
+        scores: a row of outputs for each sample, without errors.
+        errors: the deviations of their errors.
+        clear: scores of the same samples, not clipped.
+
+    """
+    rng = np.random.default_rng(0)
+    expected = plan.predictions(plan.scores(clear))
+    found = [
+        plan.predictions(plan.scores(scores + errors * rng.standard_normal(scores.shape)))
+        for _ in range(_DRAWS)
+    ]
+    return float(np.mean([own == expected for own in found]))
 
 
 class Grounds(NamedTuple):
