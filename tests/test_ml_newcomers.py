@@ -18,6 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KernelCenterer
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import hesc
@@ -50,7 +51,7 @@ def linear() -> PrivateClassifier:
 @pytest.mark.parametrize(
     ("estimator", "remedy"),
     [
-        (GridSearchCV(LogisticRegression(), {"C": [1]}), r"from_fitted\(search.best_estimator_\)"),
+        (GridSearchCV(SVC(), {"C": [1]}), "nearest: SVC.kernel='linear'.*LinearSVC"),
         (LinearRegression(), "nearest: PrivateRegressor"),
         (LogisticRegression, r"is a class; .* LogisticRegression\(\)"),
         (make_pipeline(KNNImputer(), LogisticRegression()), "nearest: SimpleImputer"),

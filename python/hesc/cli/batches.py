@@ -12,6 +12,7 @@ import typer
 from hesc._native import HescError
 from hesc.cli.csv_files import CsvFile
 from hesc.models import transforms
+from hesc.models.conclusions import INVERSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +62,8 @@ def write_rows(
     columns: list[tuple[list[str], Any]] = []
     labels = [] if plan.classes is None else [str(name) for name in plan.classes.tolist()]
     columns.append((_names("prediction", found.predictions, []), found.predictions))
-    if plan.classes is not None and found.scores is not None:
+    apart = plan.classes is not None or plan.link in INVERSES
+    if apart and found.scores is not None:
         columns.append((_names("score", found.scores, labels), found.scores))
     if found.error is not None:
         columns.append((["error"], np.full(len(found.predictions), found.error)))

@@ -30,6 +30,7 @@ from hesc.cli.terminal import (
     tell,
 )
 from hesc.ml.deployment import ClientFolder, ServerFolder
+from hesc.models.conclusions import PROBABILITIES
 from hesc.protocols import ledger, registry
 from hesc.protocols.folders import MANIFEST
 from hesc.protocols.message import Kind, MessageWriter, name_of, query_of, read_messages
@@ -336,7 +337,7 @@ def decrypt(
     folder = ClientFolder.open(client)
     check_apart({"--out": out}, client, json_file)
     plan = folder.plan
-    if probabilities and plan.link == "none":
+    if probabilities and plan.link not in PROBABILITIES:
         raise ParameterError("this plan gives no probabilities: leave out --probabilities")
     wanted = None if name is None else checked_name(name)
     if query is not None and plan.parties:

@@ -14,7 +14,8 @@ from hesc._support.callers import usual_floats
 from hesc.ml import rows
 from hesc.ml.serving import NOT_FITTED, Serving
 from hesc.models import extraction, steps
-from hesc.models.boosters.fitted import forget_names, names_of
+from hesc.models.boosters.fitted import names_of
+from hesc.models.steps.walking import unwrapped
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,7 +82,7 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """
         cls._check(estimator)
         private = cls(estimator)
-        check_is_fitted(estimator)
+        check_is_fitted(unwrapped(estimator))
         fitted = copy.deepcopy(estimator)
         # A pipeline that begins with "passthrough" does not say it itself.
         private.n_features_in_ = extraction.features_of(fitted)
@@ -90,28 +91,34 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             private.feature_names_in_ = names
             if not steps.takes_tables(fitted):
                 # Names are checked here; what is inside sees arrays.
-                for part in extraction.parts_of(fitted):
-                    forget_names(part)
+                extraction.without_names(fitted)
         private._keep(fitted)
         return private
 
     @classmethod
     def _check(cls, estimator: Any) -> None:
-        """Refuses an estimator that is not computed here."""
+        """Refuses an estimator that is not computed here, fitted or not."""
         extraction.check(estimator, cls._finals)
+
+    def _check_fitted(self, fitted: Any) -> None:
+        """Refuses a fitted estimator that is not computed here."""
+        self._check(fitted)
 
     def _clear_scores(self, rows: Rows) -> NDArray[np.float64]:
         """Scores of the fitted model, a row for each sample."""
         return extraction.clear_scores(self.estimator_, rows)
 
     def _keep(self, fitted: Any) -> None:
-        """Takes a fitted estimator."""
+        """Takes a fitted estimator; of a search what it found, and the search as `search_`."""
+        self._check_fitted(fitted)
         self._forget()
-        self.estimator_ = fitted
+        self.estimator_ = unwrapped(fitted)
+        if self.estimator_ is not fitted:
+            self.search_ = fitted
 
     def _forget(self) -> None:
         """Plans and keys of the model before are void, and so is that where a fit fails."""
-        for name in (*_PASSING, "estimator_"):
+        for name in (*_PASSING, "estimator_", "search_"):
             self.__dict__.pop(name, None)
 
     def _rows(self, X: ArrayLike) -> Rows:

@@ -110,8 +110,6 @@ class Deployable:
         """Scores and predictions of the fitted model."""
         private: Any = self
         predictions = extraction.predicted(private.estimator_, rows)
-        if not hasattr(private, "decision_function"):
-            return predictions, predictions
         # Not decision_function, which would miss the names of these rows' columns.
         scores = private._clear_scores(rows)  # noqa: SLF001 - of the same object
         return scores[:, 0] if scores.shape[1] == 1 else scores, predictions

@@ -45,6 +45,9 @@ class PrivateClassifier(Classifying):
         Classes: "hesc.protocols.classes.backend:ClassBackend",
     }
 
+    def _check_fitted(self, fitted: Any) -> None:
+        extraction.check_fitted(fitted, self._finals)
+
 
 class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
     """A regressor that is linear in (transformed) features, for encrypted samples.
@@ -57,6 +60,9 @@ class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
     """
 
     _finals = extraction.REGRESSORS
+
+    def _check_fitted(self, fitted: Any) -> None:
+        extraction.check_fitted(fitted, self._finals)
 
     @usual_floats
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -74,7 +80,6 @@ class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
         return self
 
     def _shaped(self, predictions: NDArray[Any]) -> NDArray[Any]:
-        # A target that was a column stays one.
-        final = extraction.parts_of(self.estimator_)[-1]
-        column = predictions.ndim == 1 and np.ndim(getattr(final, "coef_", ())) == 2
-        return predictions[:, None] if column else predictions
+        # A target that was a column stays one, as scikit-learn's own predictions tell.
+        own = on_copies(self.estimator_.predict, self._backend.sample[:1])
+        return predictions[:, None] if predictions.ndim < np.ndim(own) else predictions

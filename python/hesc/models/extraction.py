@@ -1,15 +1,16 @@
-"""What fitted scikit-learn estimators compute: public transforms, then weights.
+"""What fitted scikit-learn estimators compute: public transforms, then weights or trees.
 
-Estimators are taken by their exact class, for a subclass may compute something else.
+Transforms and trees are taken by their exact class, for a subclass may compute something else.
+Linear models are read by `hesc.models.linear.simple`, and what is made of them by its neighbour
+`composed`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -22,29 +23,18 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.linear_model import (
-    ElasticNet,
-    Lasso,
-    LinearRegression,
-    LogisticRegression,
-    Perceptron,
-    Ridge,
-    RidgeClassifier,
-    SGDClassifier,
-    SGDRegressor,
-)
-from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import get_tags
 
 from hesc._native import ParameterError
 from hesc.models.boosters import fitted
-from hesc.models.discriminants import gaussian, quadratic
-from hesc.models.folding import folded
 from hesc.models.given import GivenClassifier, GivenRegressor
 from hesc.models.layers import DenseNetwork
+from hesc.models.linear import composed, simple
+from hesc.models.linear.composed import COMPOSITES
+from hesc.models.linear.simple import Linear
 from hesc.models.samples import on_copies
 from hesc.models.steps import TRANSFORMS, all_parts_of, check_options, inputs_of, transforms_of
 from hesc.models.steps import parts_of as parts_of  # noqa: PLC0414 - who reads estimators asks here
@@ -69,26 +59,8 @@ _GROWN: Final = (
 )
 TREES: Final = (*_SHARES, *_BOOSTED, *_GROWN)
 """Models of trees, which are computed as sums of functions of single features or not at all."""
-CLASSIFIERS: Final = (
-    LogisticRegression,
-    LinearSVC,
-    RidgeClassifier,
-    SGDClassifier,
-    Perceptron,
-    GaussianNB,
-    QuadraticDiscriminantAnalysis,
-    *_SHARES,
-    *_BOOSTED,
-)
-REGRESSORS: Final = (
-    LinearRegression,
-    Ridge,
-    Lasso,
-    ElasticNet,
-    LinearSVR,
-    SGDRegressor,
-    *_GROWN,
-)
+CLASSIFIERS: Final = (*simple.CLASSIFIERS, *composed.CLASSIFIERS, *_SHARES, *_BOOSTED)
+REGRESSORS: Final = (*simple.REGRESSORS, *composed.REGRESSORS, *_GROWN)
 NEIGHBORS: Final = (KNeighborsClassifier,)
 """Whose records are compared one by one."""
 
@@ -98,20 +70,49 @@ _BEFORE: Final = (
     "the client can apply it before hesc.ml sees the features: fit it apart, and the rest of the "
     "pipeline on what its transform gives"
 )
+_CLUSTERS: Final = (
+    "a classifier of its clusters, PrivateClassifier(LogisticRegression()).fit(X, model.labels_)"
+)
+_OUTLIERS: Final = (
+    "a regressor of its scores, PrivateRegressor({}).fit(X, model.decision_function(X)), behind "
+    "PolynomialFeatures or Nystroem where they are not linear"
+)
+_EACH: Final = "a model of each label or target"
+_VOTES: Final = "a score for each class, OneVsRestClassifier({})"
+# The same of models alone.
+_INSTEAD: Final = {
+    "NearestCentroid": "LinearDiscriminantAnalysis",
+    "OneVsOne": _VOTES,
+    "OutputCode": _VOTES,
+    "RegressorChain": "MultiOutputRegressor({}), or " + _EACH,
+    "Chain": _EACH,
+    "MultiOutputClassifier": _EACH,
+    "StackingClassifier": "averaged probabilities, VotingClassifier(voting='soft')",
+    "Threshold": "the estimator inside, by from_fitted(model.estimator_): whoever learns scores "
+    "compares them with any threshold",
+    "OneClass": _OUTLIERS,
+    "Outlier": _OUTLIERS,
+    "Elliptic": _OUTLIERS,
+    "Isolation": _OUTLIERS,
+    "Isotonic": "make_pipeline(KBinsDiscretizer(), {})",
+    "Dummy": "the constant itself, which takes no samples",
+    "LabelPropagation": "PrivateNeighbours(KNeighborsClassifier())",
+    "LabelSpreading": "PrivateNeighbours(KNeighborsClassifier())",
+    **dict.fromkeys(
+        ("Cluster", "KMeans", "DBSCAN", "OPTICS", "MeanShift", "Affinity", "Birch"), _CLUSTERS
+    ),
+    "Mixture": _CLUSTERS.replace("labels_", "predict(X)"),
+}
 # What comes nearest, by words in a class's name; the first that fits.
 _NEAREST: Final = {
     "Booster": "hesc.ml.load_booster(booster), of XGBoost or LightGBM",
-    "Search": "the model that it found, by from_fitted(search.best_estimator_)",
     "KNeighborsClassifier": "PrivateNeighbours",
     "RadiusNeighborsClassifier": "PrivateNeighbours(KNeighborsClassifier())",
     "KNeighbors": "hesc.codes has distances of encrypted codes; as a linear model " + _KERNEL,
     "MLP": "PrivateMLPClassifier and PrivateMLPRegressor; as a linear model " + _KERNEL,
-    "SVC": "LinearSVC, or with a kernel " + _KERNEL,
-    "SVR": "LinearSVR, or with a kernel " + _KERNEL,
     "KernelPCA": "make_pipeline(Nystroem(), PCA())",
     "Kernel": _KERNEL,
     "GaussianProcess": _KERNEL,
-    "NB": "GaussianNB",
     "Tree": _SQUARES,
     "Isolation": _SQUARES,
     "SplineTransformer": "KBinsDiscretizer",
@@ -151,27 +152,23 @@ _BOOSTERS: Final[dict[tuple[type, ...], tuple[str, ...]]] = {
 }
 
 
-class Linear(NamedTuple):
-    """A model as transforms and weights."""
-
-    steps: list[Transform]
-    """Which a client computes."""
-    weights: NDArray[np.float64]
-    """Outputs by features after the transforms."""
-    intercepts: NDArray[np.float64]
-    """One for each output."""
-    link: str
-    """How scores become probabilities."""
-
-
 def features_of(estimator: Any) -> int:
     """Columns of a sample. A pipeline that begins with nothing does not know them itself."""
     first = parts_of(estimator)[0]
     return fitted.features_of(first) if fitted.is_boosted(first) else inputs_of(first)
 
 
+def without_names(estimator: Any) -> None:
+    """Takes names of features from a fitted estimator's parts, which are given arrays then."""
+    for part in parts_of(estimator):
+        fitted.forget_names(part)
+        composite = COMPOSITES.get(type(part))
+        for inner in [] if composite is None else composite.fitted(part):
+            without_names(inner)
+
+
 def check(estimator: Any, finals: tuple[type, ...]) -> None:
-    """Refuses an estimator that is not computed here.
+    """Refuses an estimator that is not computed here, as far as it shows before it is fitted.
 
     Raises:
         ParameterError: with its name, and the nearest thing that works.
@@ -179,8 +176,10 @@ def check(estimator: Any, finals: tuple[type, ...]) -> None:
     """
     *before, final = parts_of(estimator) or [None]
     boosted = type(final).__name__ in _BOOSTERS.get(finals, ()) and fitted.is_boosted(final)
-    if not boosted and type(final) not in (*finals, _GIVEN.get(finals)):
+    known = boosted or type(final) in (*finals, _GIVEN.get(finals))
+    if not (known or _may_be_linear(final, finals)):
         raise ParameterError(_refusal(final, finals))
+    _check_options(final)
     if type(final) in _GIVEN.values() and not (_is_linear(final) or has_trees(final)):
         raise ParameterError(
             "this model's scores are not linear: PrivateMLPClassifier and PrivateMLPRegressor take "
@@ -200,6 +199,73 @@ def check_transforms(before: list[Any]) -> None:
         if type(part) not in TRANSFORMS:
             raise ParameterError(_refusal(part, TRANSFORMS))
         check_options(part)
+
+
+def check_fitted(estimator: Any, finals: tuple[type, ...]) -> None:
+    """Refuses a fitted estimator that is not computed here.
+
+    Raises:
+        ParameterError: as `check`, and one of no class that is known, without weights.
+
+    """
+    check(estimator, finals)
+    final = parts_of(estimator)[-1]
+    if type(final) in finals or type(final) in _GIVEN.values() or simple.kind_of(final):
+        return
+    raise ParameterError(
+        f"{type(final).__name__} has no coef_ and intercept_ once it is fitted, and estimators "
+        f"that are not scikit-learn's own are computed by these; {_refusal(final, finals)}"
+    )
+
+
+def _may_be_linear(final: Any, finals: tuple[type, ...]) -> bool:
+    """Whether an estimator of a class that is not listed may be computed by its `coef_`."""
+    if isinstance(final, type) or type(final) in _FINALS or finals not in _GIVEN:
+        return False
+    if not simple.may_have_weights(final):
+        return False
+    tags = get_tags(final)
+    wanted = tags.classifier_tags if finals == CLASSIFIERS else tags.regressor_tags
+    return wanted is not None
+
+
+def _check_options(final: Any) -> None:
+    """Refuses options of an estimator, and what it is made of, by what works nearest."""
+    composite, kind = COMPOSITES.get(type(final)), simple.kind_of(final)
+    found = composite or kind
+    nearest = None if found is None else found.against(final)
+    if nearest is not None:
+        raise ParameterError(
+            f"this {type(final).__name__} is not computed on encrypted features; nearest: {nearest}"
+        )
+    for inner in [] if composite is None else composite.inner(final):
+        finals = CLASSIFIERS if type(final) in composed.CLASSIFIERS else REGRESSORS
+        check(inner, finals)
+        if has_trees(parts_of(inner)[-1]):
+            raise ParameterError(
+                f"{type(final).__name__} of trees is not computed on encrypted features; nearest: "
+                f"the trees alone, or {type(final).__name__} of linear models"
+            )
+
+
+def check_agrees(
+    estimator: Any, form: Linear, features: NDArray[np.float64], clear: NDArray[np.float64]
+) -> None:
+    """Refuses a linear form that does not give an estimator's scores; see `simple.check_agrees`.
+
+    Args:
+        estimator: fitted.
+        form: its linear form.
+        features: rows after the form's transforms.
+        clear: what the estimator says of them.
+
+    Raises:
+        ParameterError: by how much they differ.
+
+    """
+    final = parts_of(estimator)[-1]
+    if type(final) not in (*COMPOSITES, *_GIVEN.values()):
+        simple.check_agrees(final, form, features, clear)
 
 
 def has_trees(final: Any) -> bool:
@@ -237,9 +303,10 @@ def _refusal(part: Any, taken: tuple[type, ...]) -> str:
         NEIGHBORS: "KNeighborsClassifier",
     }.get(taken, "LogisticRegression")
     names = {kind.__name__ for kind in taken}
+    reasons = {**_INSTEAD, **_NEAREST} if taken in _GIVEN else _NEAREST
     found = (
         text
-        for word, text in _NEAREST.items()
+        for word, text in reasons.items()
         # A class of scikit-learn that is not taken in this place would be refused as well.
         if word in name
         and (text in names or not text.isidentifier() or text.startswith("Private"))
@@ -254,8 +321,18 @@ def _refusal(part: Any, taken: tuple[type, ...]) -> str:
     served = [*(kind.__name__ for kind in taken), *_BOOSTERS.get(taken, ())]
     return (
         f"{name} is not computed on encrypted features; nearest: {nearest.format(model)}. Taken "
-        f"here, by exact class: {', '.join(served)}"
+        f"here{_TAKEN.get(taken) or ', by exact class: ' + ', '.join(served)}"
     )
+
+
+_TAKEN: Final = {
+    CLASSIFIERS: " are linear classifiers, discriminants, naive Bayes and trees of scikit-learn, "
+    "what averages or calibrates linear ones, and others by coef_ and intercept_: "
+    "docs/estimators.md",
+    REGRESSORS: " are linear and generalised linear regressors and trees of scikit-learn, what is "
+    "made of linear ones, and others by coef_ and intercept_: docs/estimators.md",
+}
+"""What is said instead of a list of classes that nobody would read."""
 
 
 def _elsewhere(part: Any, taken: tuple[type, ...]) -> str | None:
@@ -329,23 +406,21 @@ def linear_form(estimator: Any) -> Linear:
 
     """
     *before, final = parts_of(estimator)
+    form = _read(final)
     steps = [step for part in before for step in transforms_of(part)]
-    if type(final) is GaussianNB:
-        more, weights, intercepts = gaussian(final)
-        steps += more
-    elif type(final) is QuadraticDiscriminantAnalysis:
-        more, weights, intercepts = quadratic(final)
-        steps += more
-    elif (given := described_of(final)) is not None and isinstance(given.model, DenseNetwork):
+    return form._replace(steps=[*steps, *form.steps]).folded()
+
+
+def _read(final: Any) -> Linear:
+    if (given := described_of(final)) is not None and isinstance(given.model, DenseNetwork):
         layer = given.model.layers[0]
-        steps += given.steps
-        weights, intercepts = layer.weights, layer.intercepts
-    else:
-        coefficients = final.coef_.toarray() if hasattr(final.coef_, "toarray") else final.coef_
-        weights = np.atleast_2d(np.array(coefficients, dtype=np.float64))
-        intercepts = np.array(final.intercept_, dtype=np.float64).reshape(-1)
-        intercepts = np.broadcast_to(intercepts, (len(weights),)).copy()
-    return Linear(*folded(steps, weights, intercepts), link_of(final))
+        return Linear(given.steps, layer.weights, layer.intercepts, str(given.link))
+    if composite := COMPOSITES.get(type(final)):
+        return composite.read(final, linear_form)
+    kind = simple.kind_of(final)
+    if kind is None:
+        raise ParameterError(f"{type(final).__name__} has no linear scores that are read here")
+    return kind.read(final)
 
 
 def transformed(parts: list[Any], x: Rows) -> NDArray[np.float64]:
@@ -372,23 +447,34 @@ def clear_scores(estimator: Any, x: Rows) -> NDArray[np.float64]:
     """What scikit-learn computes: rows of outputs, the same ones as `linear_form` has."""
     *before, final = parts_of(estimator)
     if fitted.is_boosted(final):
-        scores = fitted.raw_scores(final, transformed(before, x))
-    elif type(final) in (*REGRESSORS, GivenRegressor):
-        scores = on_copies(estimator.predict, x)
-    elif type(final) in (*_SHARES, *NEIGHBORS):
-        scores = on_copies(estimator.predict_proba, x)
-        scores = scores[:, 1] - 0.5 if scores.shape[1] == 2 else scores
-    elif type(final) is GaussianNB:
-        scores = final.predict_joint_log_proba(_behind(before, x))
-        scores = scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+        return fitted.raw_scores(final, transformed(before, x))
+    rows = _behind(before, x)
+    if type(final) in _SCORED_BY:
+        scores = np.asarray(on_copies(getattr(final, _SCORED_BY[type(final)]), rows))
+        shares = type(final) in (*_SHARES, *NEIGHBORS) and scores.shape[1] == 2
+        scores = scores[:, 1] - 0.5 if shares else scores
+    elif composite := COMPOSITES.get(type(final)):
+        scores = composite.scores(final, rows, clear_scores)
     else:
-        scores = on_copies(estimator.decision_function, x)
+        kind = simple.kind_of(final)
+        if kind is None:
+            raise ParameterError(f"{type(final).__name__} has no scores that are computed here")
+        scores = kind.scores(final, rows)
     return np.asarray(scores, dtype=np.float64).reshape(len(x), -1)
 
 
+_SCORED_BY: Final = {
+    **dict.fromkeys((*_SHARES, *NEIGHBORS), "predict_proba"),
+    **dict.fromkeys((*_BOOSTED, GivenClassifier), "decision_function"),
+    **dict.fromkeys((*_GROWN, GivenRegressor), "predict"),
+}
+"""What trees, neighbours and models from files say scores by."""
+
+
 def link_of(final: Any) -> str:
-    """How scores of a fitted model become probabilities, see `hesc.protocols.linear.plan.LINKS`."""
-    return _link_of_trees(final) if type(final) in TREES else _link(final)
+    """How scores of fitted trees become probabilities, see `hesc.models.conclusions.LINKS`."""
+    given = described_of(final)
+    return _link_of_trees(final) if given is None else given.link
 
 
 def _link_of_trees(final: Any) -> str:
@@ -400,20 +486,3 @@ def _link_of_trees(final: Any) -> str:
     if two and (logarithms or kind is AdaBoostClassifier):
         return "sigmoid"
     return "softmax" if logarithms else "none"
-
-
-def _link(final: Any) -> str:
-    kind = type(final)
-    given = described_of(final)
-    if given is not None:
-        return given.link
-    if kind in {GaussianNB, QuadraticDiscriminantAnalysis}:
-        return "softmax" if len(final.classes_) > 2 else "sigmoid"
-    if kind is SGDClassifier and final.loss == "log_loss":
-        return "one_against_rest"
-    if kind is not LogisticRegression:
-        return "none"
-    if len(final.classes_) == 2:
-        return "sigmoid"
-    apart = final.solver == "liblinear" or getattr(final, "multi_class", "auto") == "ovr"
-    return "one_against_rest" if apart else "softmax"

@@ -66,10 +66,11 @@ def _numbers(estimator: Any) -> _ModelNumbers:
     final = extraction.parts_of(estimator)[-1]
     steps, linear = extraction.linear_parts_of(estimator)
     found: list[Any] = transforms.described(steps)
-    found.append(extraction.link_of(final))
     if linear is not None:
         numbers = [documents.packed(linear.weights), documents.packed(linear.intercepts)]
-        return _ModelNumbers([*found, *numbers], whole=True)
+        points = None if linear.calibration is None else linear.calibration.described()
+        return _ModelNumbers([*found, linear.link, *numbers, points], whole=True)
+    found.append(extraction.link_of(final))
     try:
         _, form = extraction.form_of(estimator)
     except HescError:

@@ -132,14 +132,19 @@ def on_copies(method: Callable[..., Any], *arrays: ArrayLike | Table, **options:
     Estimators overwrite what they are given if their options say so (`copy=False`), and some keep
     it: what the caller gave stays as it was, and the caller's.
     """
+    copies = [_copy(array) for array in arrays]
     if not any(isinstance(array, Table) for array in arrays):
-        return method(*(np.array(array) for array in arrays), **options)
+        return method(*copies, **options)
     # Errors about words and missing cells may repeat them.
-    return quietly(
-        method,
-        *(array.given() if isinstance(array, Table) else np.array(array) for array in arrays),
-        **options,
-    )
+    return quietly(method, *copies, **options)
+
+
+def _copy(array: ArrayLike | Table) -> Any:
+    """A copy of what transformers give as well: arrays, sparse ones, and tables of pandas."""
+    if isinstance(array, Table):
+        return array.given()
+    given: Any = array
+    return given.copy() if hasattr(array, "toarray") or hasattr(array, "iloc") else np.array(array)
 
 
 _QUOTING: Final = {

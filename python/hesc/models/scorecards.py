@@ -13,7 +13,7 @@ from hesc._native import ParameterError
 from hesc._support.inputs import one_name, real_array
 from hesc.models import additive, extraction, fidelity, transforms
 from hesc.models.boosters import fitted
-from hesc.models.extraction import Linear
+from hesc.models.linear.simple import Linear
 from hesc.models.steps import transforms_of
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ import numpy as np
 from hesc._native import ParameterError
 from hesc.models import extraction
 from hesc.models.agreement import margins_of
+from hesc.models.conclusions import PROBABILITIES, decisive
 from hesc.models.samples import on_copies
 from hesc.protocols import registry
 from hesc.protocols.folders import PLAN, SERVER
@@ -312,9 +313,9 @@ def check_concluded(plan: Any, request: PlanRequest) -> None:
         )
     else:
         same = found.shape == expected.shape and bool(
-            (found == expected)[margins_of(request.clear) > _TIES].all()
+            (found == expected)[margins_of(_decisive(plan, request)) > _TIES].all()
         )
-    if same and plan.link != "none":
+    if same and plan.link in PROBABILITIES:
         shares = on_copies(request.estimator.predict_proba, request.rows)
         probabilities = plan.probabilities(scores)
         same = probabilities.shape == shares.shape and bool(
@@ -325,3 +326,9 @@ def check_concluded(plan: Any, request: PlanRequest) -> None:
             "this model concludes something else from its scores than its client would, as for "
             "several labels to a sample; fit a model of one target"
         )
+
+
+def _decisive(plan: Any, request: PlanRequest) -> Array:
+    """What a plan's client chooses classes by."""
+    count = len(request.classes) if request.classes is not None else 0
+    return decisive(request.clear, plan.link, count, plan.calibration)

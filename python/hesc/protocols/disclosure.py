@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hesc.models import transforms
+from hesc.models.conclusions import INVERSES, PROBABILITIES, is_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 TIES: Final = "; where scores tie, or nearly, their errors choose"
 """What is said beside a share of classes that are kept: votes of trees often tie."""
+_CALIBRATION: Final = (
+    "scores of training rows at which the share of their class changes, which calibrate"
+)
+"""What functions of scores say."""
 _SHOWN: Final = 40
 """Letters of a name that tables print: a long one would be wrapped into lines of its own."""
 
@@ -68,7 +73,8 @@ def table(
     steps: Sequence[Transform],
     named: bool,
     classes: int | None,
-    probabilities: bool,
+    link: str,
+    calibrated: bool,
     agreement: float | None,
     fidelity: Fidelity | None,
     copy: Copy | None = None,
@@ -81,7 +87,8 @@ def table(
         steps: what the client does with its features.
         named: whether it is told their names.
         classes: how many a classifier has.
-        probabilities: whether they follow from the scores.
+        link: how probabilities or predictions follow from the scores, if they do.
+        calibrated: whether that takes functions which the client is given.
         agreement: the share of rows that keeps its class.
         fidelity: how near what is computed comes to the model that was fitted.
         copy: of a plan that hides weights, what its answers give away.
@@ -91,9 +98,14 @@ def table(
     each = "a score" if outputs == 1 else f"{outputs} scores"
     sees = f"sees its samples, {each} for each"
     if classes is not None:
-        sees += ", and its class" + (" and probabilities" if probabilities else "")
+        sees += ", and its class" + (" and probabilities" if link in PROBABILITIES else "")
+    elif link in INVERSES:
+        sees += f", and its prediction, which is {link} of that"
+    if is_mean(link):
+        sees += ", which are those of several models: their probabilities are averaged"
     given = [f"ranges of {features} features"]
     given += ["bounds of weights, as powers of two"] * (ring.encrypted_under is not None)
+    given += [_CALIBRATION] * calibrated
     given += ["their names"] * named + ["names of classes"] * (classes is not None)
     rows = {
         **_roles(ring, sees),
@@ -102,7 +114,7 @@ def table(
         "queries": f"{features + 1} samples with their scores give a linear model away, whatever "
         "encrypts them",
         "error": f"{ring.error:.3g}, the root mean square of a score's error, at most, in units of "
-        f"{units(classes)}: over servers, which round their weights once; "
+        f"{units(classes, link)}: over servers, which round their weights once; "
         f"of one of them {ring.deployment_error:.3g} at most, with 99 % probability",
     }
     if copy is not None:
@@ -137,8 +149,10 @@ def model_kind(classes: int | None) -> str:
     return "regressor"
 
 
-def units(classes: int | None) -> str:
+def units(classes: int | None, link: str = "none") -> str:
     """What errors of scores are counted in."""
+    if link in INVERSES:
+        return f"the scores (predictions are {link} of them)"
     return "the target" if classes is None else "scores (decision_function)"
 
 

@@ -9,9 +9,12 @@ import numpy as np
 
 from hesc._native import ParameterError, WireError
 from hesc._support import documents
+from hesc.models import conclusions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from hesc.models.conclusions import Isotonic
 
 MOST: Final = 1 << 15
 """Classes of a plan: an array of them has as many letters for each as the longest has."""
@@ -82,12 +85,28 @@ def described_or_none(classes: NDArray[Any] | None) -> dict[str, Any] | None:
     return None if classes is None else described(classes)
 
 
-def check_scores(classes: NDArray[Any] | None, outputs: int) -> None:
-    """Refuses classes that so many scores do not tell: one score of two, else one of each.
+def check_scores(
+    classes: NDArray[Any] | None, outputs: int, link: str, calibration: Isotonic | None = None
+) -> None:
+    """Refuses classes that so many scores do not tell, and links that are not for them.
+
+    Of two classes there is one score, else one of each; where several models are averaged, as many
+    for each of them.
 
     Raises:
-        WireError: another number of classes.
+        WireError: another number of classes, a link or a calibration of something else.
 
     """
-    if classes is not None and outputs != (1 if len(classes) == 2 else len(classes)):
+    if classes is None:
+        fits = link not in conclusions.PROBABILITIES
+    else:
+        each = 1 if len(classes) == 2 else len(classes)
+        fits = outputs % each == 0 if conclusions.is_mean(link) else outputs == each
+        if link in conclusions.INVERSES:
+            raise WireError("a plan of classes has a link of numbers")
+    if not fits:
         raise WireError("a plan has another number of classes than of scores")
+    if (calibration is not None) != (link == "mean_isotonic"):
+        raise WireError("a plan has a calibration where its link is isotonic, and no other")
+    if calibration is not None and len(calibration.counts) != outputs:
+        raise WireError("a calibration of a plan has another number of functions than of scores")

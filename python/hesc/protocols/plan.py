@@ -8,7 +8,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from hesc._native import WireError
+from hesc._native import ParameterError, WireError
 from hesc.models import conclusions, samples, transforms
 from hesc.protocols.disclosure import Disclosing
 from hesc.protocols.message import Kind, Message
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc._native import Steps
+    from hesc.models.conclusions import Isotonic
     from hesc.models.fidelity import Fidelity
     from hesc.models.samples import Clipped
     from hesc.models.tables import Samples
@@ -90,6 +91,8 @@ class ModelPlan(Plan):
     # What most plans have not: a plan that has it declares a field, or a property, of that name.
     link: str = "none"
     """How scores become probabilities: one of `hesc.models.conclusions.LINKS`."""
+    calibration: Isotonic | None = None
+    """Functions of scores whose values are shares of classes, where the link is isotonic."""
     parties: Mapping[str, Any] = MappingProxyType({})
     """Owners of columns, by name; none where all features of a sample are the client's."""
     fidelity: Fidelity | None = None
@@ -177,7 +180,11 @@ class ModelPlan(Plan):
             ParameterError: a model whose scores give none.
 
         """
-        return conclusions.probabilities(self.link, scores)
+        if self.classes is None:
+            raise ParameterError("a regressor has no probabilities; its predictions are numbers")
+        return conclusions.probabilities(
+            self.link, scores, classes=len(self.classes), calibration=self.calibration
+        )
 
     def longest(self, kind: Kind) -> int:
         """Bytes of a message of this plan, at most.

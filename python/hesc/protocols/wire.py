@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError, WireError
 from hesc._support import documents
-from hesc.models import fidelity, samples, transforms
-from hesc.models.conclusions import LINKS
+from hesc.models import conclusions, fidelity, samples, transforms
 from hesc.protocols import labels
 
 if TYPE_CHECKING:
@@ -153,8 +152,15 @@ SCORED_CLASSES = declared(
     )
 )
 """Names of a classifier's classes; None of regressors. `labels.check_scores` holds their number."""
-LINK = one_of(LINKS)
-"""How scores become probabilities."""
+LINK = one_of(conclusions.LINKS)
+"""How scores become probabilities, or predictions."""
+CALIBRATION = declared(
+    Codec(
+        lambda value: None if value is None else value.described(),
+        lambda value, *_: None if value is None else conclusions.read_calibration(value),
+    )
+)
+"""Functions of scores whose values are shares of classes, or None."""
 FIDELITY = declared(
     Codec(
         lambda value: None if value is None else value.described(),

@@ -10,8 +10,9 @@ import numpy as np
 from hesc._native import ParameterError
 from hesc._support import shares
 from hesc.models import extraction, transforms
-from hesc.models.extraction import Linear
+from hesc.models.conclusions import is_mean
 from hesc.models.known import Known
+from hesc.models.linear.simple import Linear
 from hesc.models.samples import spread_out
 from hesc.planner.problems import ClassProblem
 from hesc.protocols.backend import Alternative, Backend, PlanRequest, Roles
@@ -64,6 +65,8 @@ class ClassBackend(Backend):
     def make(cls, request: PlanRequest) -> ClassBackend:
         """Plans comparisons: see `hesc.protocols.classes.planning.make`."""
         steps, form = extraction.form_of(request.estimator)
+        if isinstance(form, Linear):
+            _check_form(request, form)
         plan, model = planning.make(
             form,
             request.rows,
@@ -153,6 +156,18 @@ class ClassBackend(Backend):
         """Rows that a report's run may take: those of one query, each of which takes its time."""
         most: int = self.plan.rows
         return most
+
+
+def _check_form(request: PlanRequest, form: Linear) -> None:
+    """Refuses what no comparison of scores tells, and scores that are not those of the weights."""
+    if is_mean(form.link):
+        raise ParameterError(
+            "this model averages probabilities of several, and its class is not that of the "
+            "highest score: plan(X, Scores()) serves it, and so is one model, as of "
+            "CalibratedClassifierCV(ensemble=False)"
+        )
+    features = transforms.transformed(form.steps, request.rows)
+    extraction.check_agrees(request.estimator, form, features, request.clear)
 
 
 def _places(request: PlanRequest) -> NDArray[np.int64]:

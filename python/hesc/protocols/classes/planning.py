@@ -11,8 +11,8 @@ from hesc._native import CircuitError, ParameterError
 from hesc._support import shares
 from hesc._support.inputs import one_name, real_array, whole
 from hesc.integers import ENGINES
-from hesc.models.extraction import Linear
 from hesc.models.features import Features
+from hesc.models.linear.simple import Linear
 from hesc.models.samples import spread_out
 from hesc.protocols.classes.comparisons import Words, bytes_of, cheapest, key_bytes
 from hesc.protocols.classes.plan import ClassPlan, Counted

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hesc.models.extraction import Linear
     from hesc.models.fidelity import Fidelity
+    from hesc.models.linear.simple import Linear
     from hesc.models.tables import Rows
     from hesc.planner.problems import Problem
     from hesc.protocols.measuring import MeasuredRun
@@ -149,7 +149,8 @@ def form_of(request: PlanRequest) -> tuple[Linear, Fidelity | None]:
     """Transforms and weights, and how near they come to what was fitted if they are not it.
 
     Raises:
-        ParameterError: trees that are no sums of functions of single features, without `refit`.
+        ParameterError: trees that are no sums of functions of single features, without `refit`;
+            an estimator whose scores are not those of its weights.
 
     """
     names = ("bins", "refit", "min_fidelity")
@@ -157,4 +158,7 @@ def form_of(request: PlanRequest) -> tuple[Linear, Fidelity | None]:
     if extraction.has_trees(extraction.parts_of(request.estimator)[-1]):
         return scorecards.of(request.estimator, request.rows, request.clear, **options)
     scorecards.refuse_options(**options)
-    return extraction.linear_form(request.estimator), None
+    linear = extraction.linear_form(request.estimator)
+    features = transforms.transformed(linear.steps, request.rows)
+    extraction.check_agrees(request.estimator, linear, features, request.clear)
+    return linear, None

@@ -22,6 +22,7 @@ from hesc.ring_products.plans import Sizes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hesc.models.conclusions import Isotonic
     from hesc.models.fidelity import Fidelity
     from hesc.models.transforms import Transform
     from hesc.params.vectors import VectorParams
@@ -53,7 +54,9 @@ class LinearPlan(ModelPlan, Concluding):
     classes: NDArray[Any] | None = field(metadata=wire.SCORED_CLASSES)
     """A classifier's classes; None of regressors."""
     link: str = field(metadata=wire.LINK)
-    """One of `LINKS`."""
+    """One of `hesc.models.conclusions.LINKS`."""
+    calibration: Isotonic | None = field(metadata=wire.CALIBRATION)
+    """Functions of scores whose values are shares of classes, where the link is isotonic."""
     fidelity: Fidelity | None = field(metadata=wire.FIDELITY)
     """Where what is computed is not the model that was fitted: how near it comes."""
     agreement: float | None = None
@@ -163,7 +166,8 @@ class LinearPlan(ModelPlan, Concluding):
             steps=self.steps,
             named=bool(self.names),
             classes=None if self.classes is None else len(self.classes),
-            probabilities=self.link != "none",
+            link=self.link,
+            calibrated=self.calibration is not None,
             agreement=self.agreement,
             fidelity=self.fidelity,
             copy=self.copy,
@@ -188,4 +192,4 @@ def check_shape(plan: ModelPlan, shape: tuple[int, int]) -> None:
     outputs, features = shape
     if transforms.width(plan.steps, plan.inputs) != features:
         raise WireError("the transforms of a plan give another number of features than it has")
-    labels.check_scores(plan.classes, outputs)
+    labels.check_scores(plan.classes, outputs, plan.link, plan.calibration)

@@ -11,6 +11,7 @@ from hesc._native import ParameterError
 from hesc._support.inputs import real_array, whole
 from hesc.models import transforms
 from hesc.models.agreement import kept, typical_of
+from hesc.models.conclusions import is_mean
 from hesc.models.features import Features
 from hesc.models.samples import spread_out
 from hesc.models.tables import Table
@@ -23,8 +24,8 @@ from hesc.ring_products.plans import Bounds
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.models.extraction import Linear
     from hesc.models.fidelity import Fidelity
+    from hesc.models.linear.simple import Linear
     from hesc.models.tables import Rows
     from hesc.protocols.copies import Copy
     from hesc.protocols.linear.ranges import Ranges
@@ -36,6 +37,9 @@ _NONE: Final = (
     ". Cells that are None are another thing than NaN to scikit-learn, and the same to a client: "
     "make them one before the model is fitted, X.fillna(numpy.nan)"
 )
+
+_DRAWS: Final = 32
+"""Draws of errors of each row, where agreement is counted on some."""
 
 
 def make(
@@ -85,10 +89,11 @@ def make(
         names=names,
         ranges=ranges,
         max_error=max_error,
-        margins=classes is not None,
+        margins=classes is not None and not is_mean(model.link),
         fidelity=fidelity,
     )
-    classifies = classes is not None
+    # Classes of averaged probabilities are not those of the highest scores.
+    classifies = classes is not None and not is_mean(model.link)
     answers, copy = _allowed_answers(
         hidden, answers, model, features, inputs=x.shape[1], classifies=classifies
     )
@@ -100,6 +105,7 @@ def make(
         ring=ring,
         classes=classes,
         link=model.link,
+        calibration=model.calibration,
         fidelity=fidelity,
         copy=copy,
     )
@@ -109,8 +115,28 @@ def make(
     errors = plan.errors_of(model.weights, rows)
     scores = rows @ model.weights.T + model.intercepts
     # A row that was clipped may have another class before any error.
-    agreement = kept(scores, errors, clear[places])
-    return replace(plan, agreement=agreement)
+    if is_mean(plan.link):
+        return replace(plan, agreement=_drawn(plan, scores, errors, clear[places]))
+    return replace(plan, agreement=kept(scores, errors, clear[places]))
+
+
+def _drawn(plan: LinearPlan, scores: Array, errors: Array, clear: Array) -> float:
+    """The share of rows whose class stays the same under errors that are drawn, as runs draw them.
+
+    Args:
+        plan: what makes classes of scores.
+        scores: a row of outputs for each sample, without errors.
+        errors: the deviations of their errors.
+        clear: scores of the same samples, not clipped.
+
+    """
+    rng = np.random.default_rng(0)
+    expected = plan.predictions(plan.scores(clear))
+    found = [
+        plan.predictions(plan.scores(scores + errors * rng.standard_normal(scores.shape)))
+        for _ in range(_DRAWS)
+    ]
+    return float(np.mean([own == expected for own in found]))
 
 
 class Grounds(NamedTuple):

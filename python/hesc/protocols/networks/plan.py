@@ -108,7 +108,7 @@ class NetworkPlan(ModelPlan, Concluding):
             raise WireError("the unit of a network's plan is a power of two")
         if transforms.width(self.steps, self.inputs) != self.widths[0]:
             raise WireError("the transforms of a network's plan give another number of features")
-        labels.check_scores(self.classes, self.widths[-1])
+        labels.check_scores(self.classes, self.widths[-1], self.link)
         if self.keys > KEYS:
             raise WireError(f"a network's plan wants {self.keys} bytes of keys, of {KEYS} at most")
 

@@ -10,7 +10,7 @@ import numpy as np
 from hesc._native import ParameterError, WireError
 from hesc._support.inputs import whole
 from hesc.models import samples, transforms
-from hesc.models.conclusions import Concluding
+from hesc.models.conclusions import INVERSES, PROBABILITIES, Concluding
 from hesc.protocols import wire
 from hesc.protocols.disclosure import TIES, Disclosure, model_kind, secure, shown
 from hesc.protocols.linear.plan import check_shape
@@ -230,7 +230,9 @@ def _table(plan: OwnersPlan) -> Disclosure:
     each = "a score" if outputs == 1 else f"{outputs} scores"
     learns = f"{each} for each row, with the server's noise"
     if plan.classes is not None:
-        learns += ", and its class" + (" and probabilities" if plan.link != "none" else "")
+        learns += ", and its class" + (" and probabilities" if plan.link in PROBABILITIES else "")
+    elif plan.link in INVERSES:
+        learns += f", and its prediction, which is {plan.link} of that"
     holders = "; ".join(
         f"{shown(name)} holds "
         + ", ".join(shown(plan.names[c]) if plan.names else f"column {c}" for c in own[:4])

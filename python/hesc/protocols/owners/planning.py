@@ -9,6 +9,7 @@ import numpy as np
 
 from hesc._native import NoiseBudgetError, ParameterError
 from hesc.models.agreement import kept
+from hesc.models.conclusions import is_mean
 from hesc.params import sizes
 from hesc.protocols.linear import planning
 from hesc.protocols.owners import columns
@@ -16,8 +17,8 @@ from hesc.protocols.owners.plan import MOST_FEATURES, ROOM, SHARE, OwnersPlan, b
 from hesc.protocols.owners.sets import SETS, noise_of, params_of
 
 if TYPE_CHECKING:
-    from hesc.models.extraction import Linear
     from hesc.models.fidelity import Fidelity
+    from hesc.models.linear.simple import Linear
     from hesc.protocols.backend import PlanRequest
 
 _PRODUCTS = 1 << 15
@@ -38,6 +39,11 @@ def make(model: Linear, request: PlanRequest, fidelity: Fidelity | None) -> Owne
         NoiseBudgetError: an error that no set reaches.
 
     """
+    if is_mean(model.link):
+        raise ParameterError(
+            "several owners' columns are scored by one model, and this one averages probabilities "
+            "of several: fit one, as by CalibratedClassifierCV(ensemble=False, method='sigmoid')"
+        )
     inputs = request.rows.shape[1]
     parties = columns.resolved(request.options.parties, request.names, inputs)
     for name, own in parties.items():

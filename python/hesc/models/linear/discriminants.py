@@ -1,7 +1,9 @@
-"""Gaussian discriminants as linear functions of monomials of degree two.
+"""Discriminants and naive Bayes as linear functions of what a client computes.
 
-With `u = x - m` for the mean `m` of all training data, `log p(x, class)` is a polynomial of degree
-two in `u`. Centring first keeps squares small, and errors with them.
+Gaussian ones are linear in monomials of degree two: with `u = x - m` for the mean `m` of all
+training data, `log p(x, class)` is a polynomial of degree two in `u`. Centring first keeps squares
+small, and errors with them. Those of counts are linear as they are, those of categories in bins
+that hold one category each.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hesc.models.steps import bins
 from hesc.models.transforms import Affine, Monomials, Transform
 
 if TYPE_CHECKING:
@@ -49,6 +52,40 @@ def quadratic(model: Any) -> Parts:
         intercepts.append(np.log(prior) - 0.5 * (apart @ linear + np.log(scaling).sum()))
     pairs = np.column_stack([first, second])
     return _of_two(middle, pairs, *_decision(np.array(rows), np.array(intercepts)))
+
+
+def counted(model: Any) -> Parts:
+    """MultinomialNB and ComplementNB, linear in counts. No transforms, weights and intercepts."""
+    weights = np.array(model.feature_log_prob_, dtype=np.float64)
+    intercepts = np.array(model.class_log_prior_, dtype=np.float64)
+    if hasattr(model, "norm"):
+        # ComplementNB leaves priors out.
+        intercepts = np.zeros(len(weights))
+    return [], *_decision(weights, intercepts)
+
+
+def bernoulli(model: Any) -> Parts:
+    """BernoulliNB: a bin for each side of its threshold, or features that are 0 and 1 already."""
+    yes = np.array(model.feature_log_prob_, dtype=np.float64)
+    no = np.log1p(-np.exp(yes))
+    intercepts = np.array(model.class_log_prior_, dtype=np.float64)
+    if model.binarize is None:
+        return [], *_decision(yes - no, intercepts + no.sum(axis=1))
+    features = yes.shape[1]
+    edge = np.array([model.binarize], dtype=np.float64)
+    step = bins(features, [((place, edge), None) for place in range(features)])
+    sides = np.stack([no, yes], axis=2).reshape(len(yes), -1)
+    return [step], *_decision(sides, intercepts)
+
+
+def categorical(model: Any) -> Parts:
+    """CategoricalNB: a bin for each category. One beyond them all counts as the last."""
+    tables = [np.array(table, dtype=np.float64) for table in model.feature_log_prob_]
+    # A category is the whole part of a number, and bins hold their upper edges.
+    edges = [np.nextafter(np.arange(1.0, table.shape[1]), 0.0) for table in tables]
+    step = bins(len(tables), [((place, own), None) for place, own in enumerate(edges)])
+    intercepts = np.array(model.class_log_prior_, dtype=np.float64)
+    return [step], *_decision(np.hstack(tables), intercepts)
 
 
 def _decision(

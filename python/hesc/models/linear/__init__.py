@@ -1,0 +1,1 @@
+"""Estimators whose scores are linear in features, and what is made of them."""
