@@ -40,7 +40,7 @@ from hesc.ml import (
     deployment,
 )
 from hesc.models import agreement, extraction, steps, transforms
-from hesc.models.linear import composed
+from hesc.models.steps import walking
 from hesc.protocols import folders, labels, ledger
 from hesc.protocols.classes.whole_models import TreeVotes
 
@@ -645,7 +645,7 @@ def test_what_is_named_as_nearest_is_taken_there() -> None:
         names = {kind.__name__ for kind in taken}
         for name, kind in all_estimators():
             # A pipeline is its parts; what scikit-learn is about to drop warns if it is looked at.
-            if kind in {*taken, Pipeline, *composed.KEEPERS} or name.startswith(
+            if kind in {*taken, Pipeline, *walking.KEEPERS} or name.startswith(
                 "PassiveAggressive"
             ):
                 continue
