@@ -31,7 +31,8 @@ class PrivateClassifier(Classifying):
     Args:
         estimator: LogisticRegression, LinearSVC, RidgeClassifier, SGDClassifier, Perceptron,
             GaussianNB, QuadraticDiscriminantAnalysis, DecisionTree-, RandomForest-, ExtraTrees-,
-            GradientBoosting-, HistGradientBoosting- or AdaBoostClassifier, alone or behind
+            GradientBoosting-, HistGradientBoosting- or AdaBoostClassifier, XGB-, XGBRF-, LGBM- or
+            CatBoostClassifier, alone or behind
             StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, KBinsDiscretizer,
             PolynomialFeatures, PCA and Nystroem in a Pipeline. `fit` fits a clone of it;
             `from_fitted` takes a fitted one as it is. Keys are no parameters, and are never
@@ -52,7 +53,8 @@ class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
     Args:
         estimator: LinearRegression, Ridge, Lasso, ElasticNet, LinearSVR, SGDRegressor,
             DecisionTree-, RandomForest-, ExtraTrees-, GradientBoosting-, HistGradientBoosting- or
-            AdaBoostRegressor, alone or behind the transforms that `PrivateClassifier` names.
+            AdaBoostRegressor, XGB-, XGBRF-, LGBM- or CatBoostRegressor, alone or behind the
+            transforms that `PrivateClassifier` names.
 
     """
 
