@@ -114,6 +114,9 @@ vectors: build ## Write the stored vectors again
 	$(BIN)/python -m scripts.bit_vectors
 	$(BIN)/python -m scripts.product_vectors
 
+booster-vectors: ## Write stored models of XGBoost, LightGBM and CatBoost again, which have to be installed
+	$(BIN)/python -m scripts.booster_models
+
 $(TOOLS)/ready:
 	$(PYTHON) -m venv $(TOOLS)
 	$(TOOLS)/bin/pip install --quiet 'maturin>=1.16,<2' 'nox>=2025.5' 'ziglang==0.17.1'

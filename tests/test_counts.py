@@ -70,6 +70,8 @@ HARMLESS = {
     "protocols/linkage/matching.py MutualNearest rows": "pairs so far, of the matcher's own",
     "protocols/message.py MessageWriter _messages": "what one file says of itself",
     "models/onnx/values.py Budget _left": "memory of one reader, which a fork has twice",
+    "models/boosters/ubjson.py _Reader _place": "where one reader is in a file",
+    "models/boosters/ubjson.py _Reader _values": "memory of one reader, which a fork has twice",
     "_support/new_files.py _Made _complete": "whether files of one call have their names",
     "protocols/candidates/encrypted_columns.py _EncryptedColumnSides _held": "measured memory",
     "_support/progress.py Bar done": "what a bar shows",

@@ -88,10 +88,11 @@ def graph(*nodes: Any, change: Any = LABEL, outputs: Any = ("y",), **more: Any) 
 
 
 REFUSED: dict[str, tuple[bytes, str]] = {
-    # As LightGBM's forests have it; Mul is an operator that is taken, of other things.
-    "products of what trees give": (
+    "products of probabilities": (
         graph(
-            trees("target"), node("Mul", ["v", "b1"], ["y"]), b1=np.array([0.5], dtype=np.float32)
+            trees(post_transform="LOGISTIC"),
+            node("Mul", ["p", "b1"], ["y"]),
+            b1=np.array([0.5], dtype=np.float32),
         ),
         r"operator Mul is not computed of what trees give and numbers of the file, or not with "
         r"these attributes; nearest: linear models, networks of Gemm or MatMul, trees, with "

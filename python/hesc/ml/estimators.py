@@ -31,11 +31,20 @@ class PrivateClassifier(Classifying):
     Args:
         estimator: LogisticRegression, LinearSVC, RidgeClassifier, SGDClassifier, Perceptron,
             GaussianNB, QuadraticDiscriminantAnalysis, DecisionTree-, RandomForest-, ExtraTrees-,
+<<<<<<< HEAD
             GradientBoosting-, HistGradientBoosting- or AdaBoostClassifier, alone or behind
             transformers of tables in a Pipeline: ColumnTransformer and FeatureUnion, encoders,
             imputers, scalers, selectors, vectorizers and others, of which docs/ml.md has a table.
             `fit` fits a clone of it; `from_fitted` takes a fitted one as it is. Keys are no
             parameters, and are never pickled.
+=======
+            GradientBoosting-, HistGradientBoosting- or AdaBoostClassifier, XGB-, XGBRF-, LGBM- or
+            CatBoostClassifier, alone or behind
+            StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, KBinsDiscretizer,
+            PolynomialFeatures, PCA and Nystroem in a Pipeline. `fit` fits a clone of it;
+            `from_fitted` takes a fitted one as it is. Keys are no parameters, and are never
+            pickled.
+>>>>>>> boosters
 
     """
 
@@ -55,7 +64,8 @@ class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
     Args:
         estimator: LinearRegression, Ridge, Lasso, ElasticNet, LinearSVR, SGDRegressor,
             DecisionTree-, RandomForest-, ExtraTrees-, GradientBoosting-, HistGradientBoosting- or
-            AdaBoostRegressor, alone or behind the transforms that `PrivateClassifier` names.
+            AdaBoostRegressor, XGB-, XGBRF-, LGBM- or CatBoostRegressor, alone or behind the
+            transforms that `PrivateClassifier` names.
 
     """
 

@@ -8,13 +8,14 @@ Needs the extra `onnx`. A file is read as numbers: nothing in it runs, no other 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hesc.models.given import GivenClassifier, GivenRegressor
 from hesc.models.onnx import read
 from hesc.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from hesc.ml.estimators import PrivateClassifier, PrivateRegressor
@@ -24,7 +25,10 @@ __all__ = ["load_onnx"]
 
 
 def load_onnx(
-    source: str | Path | bytes, *, verify: bool | None = None
+    source: str | Path | bytes,
+    *,
+    verify: bool | None = None,
+    classes: Sequence[Any] | None = None,
 ) -> PrivateClassifier | PrivateRegressor | PrivateMLPClassifier | PrivateMLPRegressor:
     """The model of an ONNX file, ready to be planned; arguments, errors: `models.onnx.read`.
 
@@ -36,7 +40,7 @@ def load_onnx(
     from hesc.ml.estimators import PrivateClassifier, PrivateRegressor
     from hesc.ml.mlp import PrivateMLPClassifier, PrivateMLPRegressor
 
-    model = read(source, verify=verify)
+    model = read(source, verify=verify, classes=classes)
     linear = isinstance(model.model, TreeEnsemble) or model.model.is_linear
     if model.classes is None:
         regressor = PrivateRegressor if linear else PrivateMLPRegressor

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -21,14 +22,40 @@ if TYPE_CHECKING:
 
 _LARGEST: Final = 1 << 24
 """Numbers of a matrix that two are multiplied to, unless one of them is larger."""
+SLOPE: Final = 0.01
+"""The slope of `leaky_relu` below zero, which is PyTorch's default."""
+_ROOT: Final = 0.5**0.5
+
+
+def _erf(x: Array) -> Array:
+    found: Array = np.vectorize(math.erf, otypes=[np.float64])(x)
+    return found
+
+
 ACTIVATIONS: Final[dict[str, Callable[[Array], Array]]] = {
     "identity": lambda x: x,
     "square": lambda x: x * x,
     "relu": lambda x: np.maximum(x, 0),
     "tanh": np.tanh,
     "logistic": sigmoid,
+    "leaky_relu": lambda x: np.where(x >= 0, x, SLOPE * x),
+    "silu": lambda x: x * sigmoid(x),
+    "gelu": lambda x: x * (1 + _erf(x * _ROOT)) / 2,
+    "gelu_tanh": lambda x: x * sigmoid(2 * np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)),
 }
-"""What a layer does with its sums, by scikit-learn's names, and `square`."""
+"""What a layer does with its sums, by scikit-learn's names, `square`, and PyTorch's names."""
+STEEPEST: Final = {
+    "relu": 1.0,
+    "tanh": 1.0,
+    "logistic": 0.25,
+    "leaky_relu": 1.0,
+    "silu": 1.1,
+    "gelu": 1.13,
+    "gelu_tanh": 1.13,
+}
+"""What no slope of these activations is above, up or down."""
+PROPORTIONAL: Final = frozenset({"relu", "leaky_relu"})
+"""Activations that are as many times as large where their sums are, for any positive number."""
 
 
 @dataclass(frozen=True, eq=False)

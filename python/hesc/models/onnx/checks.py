@@ -9,6 +9,7 @@ import numpy as np
 from hesc._native import ParameterError
 from hesc.models import transforms
 from hesc.models.conclusions import predictions, probabilities
+from hesc.models.layers import STEEPEST
 from hesc.models.transforms import Scaler
 from hesc.models.trees import TreeEnsemble
 
@@ -52,7 +53,7 @@ def check(graph: Graph, model: Described) -> None:
         session = onnxruntime.InferenceSession(
             graph.data, options, providers=["CPUExecutionProvider"]
         )
-        found = session.run(None, _feeds(graph, rows))
+        found = _run(session, graph, rows)
     # Its errors have no common class but this one.
     except Exception as error:
         raise ParameterError("onnxruntime does not run this file; export it again") from error
@@ -84,6 +85,21 @@ def _rows(model: Described) -> Array:
             row[model.model.features[node]] = model.model.thresholds[node]
     rounded: Array = rows.astype(np.float32).astype(np.float64)
     return rounded
+
+
+def _run(session: Any, graph: Graph, rows: Array) -> list[Any]:
+    """Outputs of all rows, one by one where a graph takes batches of one."""
+    if not any(given.one_row for given in graph.inputs):
+        found: list[Any] = session.run(None, _feeds(graph, rows))
+        return found
+    singles = [session.run(None, _feeds(graph, row)) for row in rows[:, None]]
+    return [_together(parts) for parts in zip(*singles, strict=True)]
+
+
+def _together(parts: tuple[Any, ...]) -> Any:
+    if isinstance(parts[0], list):
+        return [one for part in parts for one in part]
+    return np.concatenate([np.atleast_1d(part) for part in parts])
 
 
 def _feeds(graph: Graph, rows: Array) -> dict[str, NDArray[Any]]:
@@ -118,6 +134,8 @@ def _expected(model: Described, rows: Array) -> tuple[Array, Array, NDArray[np.b
         count += layer.weights.shape[1] + 4
         if layer.activation == "square":
             size, count = size * size, 2 * count
+        else:
+            size = size * max(1.0, STEEPEST.get(layer.activation, 1.0))
     return model.model.scores(rows), 2 * count * _HALF * size, compared
 
 

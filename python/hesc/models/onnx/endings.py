@@ -74,7 +74,8 @@ def tree_classifier(chain: Chain, options: Options) -> Scored:
     if of not in ([0], [1]) or (of == [1] and based):
         raise ParameterError(
             "trees of two classes have the second one's score alone, under the number 0, as "
-            "skl2onnx writes them; runtimes do not agree about others"
+            "skl2onnx writes them; runtimes do not agree about others. Models of CatBoost "
+            "and LightGBM themselves are read by hesc.ml.load_booster"
         )
     model = ensemble(
         options | {"class_ids": np.zeros_like(named)},

@@ -43,6 +43,8 @@ class Input(NamedTuple):
     width: int
     single: bool
     """Whether they are float32."""
+    one_row: bool = False
+    """Whether a batch has one row, as PyTorch exports without dynamic axes."""
 
 
 class Node(NamedTuple):
@@ -158,7 +160,14 @@ def _input(value: Any) -> Input:
             f"samples are rows of a known number of features, {WIDEST} at most; export with "
             "FloatTensorType([None, features])"
         )
-    return Input(value.name, int(sizes[1].dim_value), kind.elem_type == onnx.TensorProto.FLOAT)
+    batch = sizes[0].dim_value if sizes[0].HasField("dim_value") else 0
+    if batch > 1:
+        raise ParameterError(
+            f"this file takes batches of {batch} samples alone; export it for any number of them "
+            f"(dynamic_axes of torch.onnx.export)"
+        )
+    single = kind.elem_type == onnx.TensorProto.FLOAT
+    return Input(value.name, int(sizes[1].dim_value), single, one_row=batch == 1)
 
 
 def _node(node: Any) -> Node:

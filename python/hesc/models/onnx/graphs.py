@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc._native import ParameterError, WireError
+from hesc._native import OutOfRangeError, ParameterError, WireError
 from hesc.models.described import Described
-from hesc.models.layers import DenseNetwork
+from hesc.models.layers import SLOPE, DenseNetwork
 from hesc.models.onnx import endings
+from hesc.models.onnx.gates import gated
 from hesc.models.onnx.values import (
     BEFORE,
     NEAREST,
@@ -23,10 +24,12 @@ from hesc.models.onnx.values import (
     Chain,
     Complement,
     Conclusion,
+    Gate,
     InputColumns,
     Scored,
     Value,
     ends_in_logistic,
+    is_sum,
     joined,
     kinds_of,
     layered,
@@ -34,6 +37,7 @@ from hesc.models.onnx.values import (
     scored_of,
     shapes_of,
     softmaxed,
+    with_activation,
 )
 from hesc.models.trees import TreeEnsemble
 
@@ -46,6 +50,12 @@ if TYPE_CHECKING:
     from hesc.models.transforms import Transform
 
 _ACTIVATIONS: Final = {"Relu": "relu", "Tanh": "tanh", "Sigmoid": "logistic"}
+_GELUS: Final = {"none": "gelu", "tanh": "gelu_tanh"}
+_ROOT: Final = 2**0.5
+_SINGLE: Final = 1e-6
+"""What a number in float32 may be from one in double precision, relative."""
+_EPSILON: Final = 1e-5
+"""What BatchNormalization adds to variances unless it says otherwise."""
 _PASSED_ON: Final = ("Identity", "Cast", "Reshape", "Squeeze", "Flatten", "Dropout")
 
 
@@ -71,6 +81,8 @@ class _Reader:
         self._graph = graph
         self._budget = Budget(len(graph.data))
         self._values: dict[str, Value | Any] = dict(graph.constants)
+        self._rooted: dict[str, Chain] = {}
+        """Layers by the names of what they are over the root of two."""
         first = 0
         for given in graph.inputs:
             self._values[given.name] = InputColumns(first, first + given.width, given.single)
@@ -88,6 +100,10 @@ class _Reader:
             "Mul": self._elementwise,
             "Div": self._elementwise,
             "Pow": self._power,
+            "BatchNormalization": self._normalised,
+            "LeakyRelu": self._leaky,
+            "Gelu": self._gelu,
+            "Erf": self._erf,
             "MatMul": self._matmul,
             "Gemm": self._gemm,
             "Softmax": self._softmax,
@@ -135,7 +151,8 @@ class _Reader:
         if chain.layers[-1].activation != "identity":
             raise ParameterError(
                 "this ONNX graph ends in an activation, which no side computes on encrypted "
-                "scores; leave it off, or add ArgMax and labels for a classifier"
+                "scores; leave it off and name the classes by classes=, or add ArgMax and labels "
+                "for a classifier"
             )
         return self._made(chain.steps, DenseNetwork(chain.layers), None, "none")
 
@@ -251,7 +268,10 @@ class _Reader:
         if node.operator == "Reshape":
             return self._numbers(node, 1).tolist() in shapes_of(value)
         if isinstance(value, InputColumns | Chain):
-            return node.operator == "Identity"
+            flat = node.operator == "Flatten" and node.attributes.get("axis", 1) == 1
+            # Without a third input it is not training.
+            dropped = node.operator == "Dropout" and len(node.inputs) < 3
+            return node.operator == "Identity" or flat or dropped
         return node.operator != "Flatten" or node.attributes.get("axis", 1) == 1
 
     def _concat(self, node: Node) -> None:
@@ -300,6 +320,10 @@ class _Reader:
     def _elementwise(self, node: Node) -> None:
         left, right = (self._operand(node, place) for place in (0, 1))
         operator = node.operator
+        found = gated(operator, left, right) or self._adjusted(node, left, right)
+        if found is not None:
+            self._give(node, found)
+            return
         if isinstance(left, np.ndarray):
             chain, place = self._chain(node, 1), 0
             if operator == "Sub" and np.all(left == 1) and ends_in_logistic(chain):
@@ -321,7 +345,60 @@ class _Reader:
             found = scaled(chain, ones, shift, -shift)
         else:
             found = scaled(chain, numbers if operator == "Mul" else 1 / numbers, zeros)
+            divided = numbers if operator == "Div" else 1 / numbers
+            if (np.abs(divided - _ROOT) < _SINGLE * _ROOT).all() and is_sum(chain):
+                self._rooted[node.outputs[0]] = chain
         self._give(node, found)
+
+    def _adjusted(self, node: Node, left: Value | Any, right: Value | Any) -> Value | None:
+        """Sums of trees times a number, as LightGBM's forests have them; None of others."""
+        if not isinstance(left, Conclusion) or not isinstance(right, np.ndarray):
+            return None
+        if left.what == "probabilities" and node.operator in {"Mul", "Div"} and np.all(right == 1):
+            return left
+        model = left.scored.model
+        if left.what != "values" or not isinstance(model, TreeEnsemble):
+            return None
+        numbers = self._row(node, self._numbers(node, 1), model.outputs)
+        if node.operator in {"Add", "Sub"}:
+            sign = 1.0 if node.operator == "Add" else -1.0
+            model = replace(model, offset=model.offset + sign * numbers)
+        else:
+            factor = numbers if node.operator == "Mul" else 1 / numbers
+            self._budget.count(model.values.size)
+            model = replace(model, values=model.values * factor, offset=model.offset * factor)
+        return replace(left, scored=replace(left.scored, model=model))
+
+    def _normalised(self, node: Node) -> None:
+        chain, options = self._chain(node), node.attributes
+        least = options.get("epsilon", _EPSILON)
+        if options.get("training_mode", 0) != 0 or not isinstance(least, float):
+            raise ParameterError(self._refusal(node))
+        scale, shift, mean, variance = (
+            self._row(node, self._numbers(node, place), chain.width) for place in range(1, 5)
+        )
+        if not (variance + least > 0).all():
+            raise OutOfRangeError("a BatchNormalization of this ONNX file has negative variances")
+        factor = scale / np.sqrt(variance + least)
+        self._give(node, scaled(chain, factor, shift - mean * factor))
+
+    def _leaky(self, node: Node) -> None:
+        slope = node.attributes.get("alpha", SLOPE)
+        if not isinstance(slope, float) or abs(slope - SLOPE) > _SINGLE * SLOPE:
+            raise ParameterError(self._refusal(node))
+        self._give(node, self._activated(node, self._chain(node), "leaky_relu"))
+
+    def _gelu(self, node: Node) -> None:
+        kind = node.attributes.get("approximate", "none")
+        if kind not in _GELUS:
+            raise ParameterError(self._refusal(node))
+        self._give(node, self._activated(node, self._chain(node), _GELUS[kind]))
+
+    def _erf(self, node: Node) -> None:
+        before = self._rooted.get(node.inputs[0])
+        if before is None:
+            raise ParameterError(self._refusal(node))
+        self._give(node, Gate(before, "erf"))
 
     def _power(self, node: Node) -> None:
         if self._numbers(node, 1).reshape(-1).tolist() != [2.0]:
@@ -333,10 +410,9 @@ class _Reader:
         self._give(node, activated)
 
     def _activated(self, node: Node, chain: Chain, activation: str) -> Chain:
-        if not chain.layers or chain.layers[-1].activation != "identity":
+        if not is_sum(chain):
             raise ParameterError(self._refusal(node))
-        *before, last = chain.layers
-        return replace(chain, layers=(*before, replace(last, activation=activation)))
+        return with_activation(chain, activation)
 
     def _matmul(self, node: Node) -> None:
         chain, matrix = self._chain(node), self._numbers(node, 1)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 CLASSES: Final = 1 << 12
 """Classes of a model, and targets of trees."""
 BEFORE: Final = "leave it out of the file; the client can apply it before"
+_ACTIVATED: Final = "Relu, LeakyRelu of slope 0.01, Tanh, Sigmoid, SiLU, GELU or squares"
 NEAREST: Final = {
     "Normalizer": BEFORE,
     "OneHotEncoder": BEFORE,
@@ -29,6 +30,10 @@ NEAREST: Final = {
     "SVMClassifier": "LinearSVC or Nystroem before a linear model",
     "SVMRegressor": "LinearSVR or Nystroem before a linear model",
     "Conv": "layers as Gemm or MatMul, with Relu, Tanh, Sigmoid or squares",
+    "Erf": "GELU, as PyTorch writes it",
+    "LeakyRelu": "LeakyRelu of slope 0.01, PyTorch's default, or Relu",
+    "LogSoftmax": "leave it off, and name the classes of what is before it by classes=",
+    **dict.fromkeys(("Elu", "Selu", "Celu", "PRelu", "Softplus", "HardSwish"), _ACTIVATED),
     "TreeEnsemble": "TreeEnsembleClassifier and TreeEnsembleRegressor, ai.onnx.ml below 5",
     "Exp": "a link by Sigmoid or Softmax; skl2onnx writes scores alone with raw_scores=True",
 }
@@ -85,7 +90,16 @@ class Complement:
     of: Chain
 
 
-Value = InputColumns | Chain | Conclusion | Complement
+@dataclass(frozen=True, eq=False)
+class Gate:
+    """What GELU is made of, step by step: a layer, and what was done with it."""
+
+    of: Chain
+    done: str
+    """One of erf, plus and times: `erf(x / sqrt 2)`, one more than it, and that times `x`."""
+
+
+Value = InputColumns | Chain | Conclusion | Complement | Gate
 
 
 SINGLE: Final = 1
@@ -132,7 +146,16 @@ class Budget:
 
         """
         if isinstance(value, Chain):
-            self._left -= value.layers[-1].weights.size if value.layers else value.width
+            self.count(value.layers[-1].weights.size if value.layers else value.width)
+
+    def count(self, numbers: int) -> None:
+        """Counts so many numbers.
+
+        Raises:
+            WireError: they are too many for the file.
+
+        """
+        self._left -= numbers
         if self._left < 0:
             raise WireError(
                 "the operators of this ONNX file make more numbers than its length accounts for; "
@@ -164,6 +187,25 @@ def scaled(
     if chain.width**2 > _SQUARE:
         raise ParameterError(f"scaling of {chain.width} units behind an activation; {BEFORE}")
     return replace(chain, layers=(*chain.layers, Layer(np.diag(factor), shift)))
+
+
+def is_sum(chain: Chain) -> bool:
+    """Whether a layer comes last that has no activation yet."""
+    return bool(chain.layers) and chain.layers[-1].activation == "identity"
+
+
+def with_activation(chain: Chain, activation: str) -> Chain:
+    """The same with this activation of its last layer, which has none."""
+    *before, last = chain.layers
+    return replace(chain, layers=(*before, replace(last, activation=activation)))
+
+
+def is_logistic_of(chain: Chain, before: Chain) -> bool:
+    """Whether this is the sigmoid of another chain, which ends in sums."""
+    if not is_sum(before) or not ends_in_logistic(chain, several=True):
+        return False
+    same = chain.steps == before.steps and chain.layers[:-1] == before.layers[:-1]
+    return same and chain.layers[-1].weights is before.layers[-1].weights
 
 
 def ends_in_logistic(chain: Chain, *, several: bool = False) -> bool:

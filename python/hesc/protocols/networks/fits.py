@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.polynomial import chebyshev, polynomial
 
-from hesc.models.layers import ACTIVATIONS
+from hesc.models.layers import ACTIVATIONS, STEEPEST
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,7 +79,8 @@ def farthest(activation: str, width: float, coefficients: Array) -> float:
     """How far a fit is from its activation on [-1, 1] at most.
 
     On `2^14` points, and between them by the slopes of both: that of the activation is at most
-    `width`, that of the polynomial `degree^2` times its largest value (Markov's inequality).
+    `width` times its `STEEPEST`, that of the polynomial `degree^2` times its largest value
+    (Markov's inequality).
     """
     if activation == "square":
         return 0.0
@@ -87,6 +88,6 @@ def farthest(activation: str, width: float, coefficients: Array) -> float:
     values = polynomial.polyval(v, coefficients)
     low, high = extremes(coefficients, np.array([-1.0]), np.array([1.0]))
     largest = max(-float(low[0]), float(high[0]))
-    steep = (len(coefficients) - 1) ** 2 * largest + width
+    steep = (len(coefficients) - 1) ** 2 * largest + STEEPEST[activation] * width
     apart = np.abs(values - ACTIVATIONS[activation](width * v)).max()
     return float(apart + steep * (v[1] - v[0]) / 2)

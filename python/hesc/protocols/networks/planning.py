@@ -11,8 +11,13 @@ from hesc._native import NoiseBudgetError, ParameterError, ShapeError
 from hesc._support.inputs import real_array
 from hesc.models import transforms
 from hesc.models.agreement import typical_of
+<<<<<<< HEAD
 from hesc.models.features import Features
 from hesc.models.layers import DenseNetwork
+=======
+from hesc.models.layers import PROPORTIONAL, STEEPEST, DenseNetwork
+from hesc.models.samples import FARTHEST, are_ranges
+>>>>>>> boosters
 from hesc.params import sizes
 from hesc.protocols.linear.ranges import ranges_of
 from hesc.protocols.networks.fits import extremes, farthest, fitted
@@ -99,11 +104,11 @@ def prepared(network: DenseNetwork, region: Region, seen: Array, degree: int) ->
         apart = np.abs(weights) @ apart
         sizes = np.maximum(np.maximum(-low, high), np.finfo(np.float64).tiny)
         kind = layer.activation
-        each = kind in {"relu", "square"}
+        each = kind in PROPORTIONAL or kind == "square"
         # Of an activation that scales with its argument each unit has a scale of its own.
         sizes = sizes if each else np.full(len(sizes), sizes.max())
         width = 1.0 if each else float(sizes[0])
-        scale = {"relu": sizes, "square": sizes**2}.get(kind, np.ones(len(sizes)))
+        scale = sizes ** (2.0 if kind == "square" else float(kind in PROPORTIONAL))
         fit = fitted(kind, width, (sums / sizes[:, None].T).reshape(-1), degree)
         fit, shift, factor, added = _completed(fit)
         layers.append(Served(weights / sizes[:, None], intercepts / sizes + shift, fit))
@@ -150,7 +155,7 @@ def _carried(activation: str, sizes: Array, apart: Array) -> Array:
     """How far results are apart whose sums are, by the activation's slope."""
     if activation == "square":
         return (2 * sizes + apart) * apart
-    return apart / 4 if activation == "logistic" else apart
+    return STEEPEST[activation] * apart
 
 
 def make(
