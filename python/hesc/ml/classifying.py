@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from hesc._native import ParameterError
 from hesc._support.callers import usual_floats
-from hesc.ml.base import Private, has_probabilities, no_options
+from hesc.ml.base import Private, chooses_by_scores, has_probabilities, no_options
 from hesc.models.samples import on_copies, quietly
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
         super()._keep(fitted)
         self.classes_ = fitted.classes_
 
+    @available_if(chooses_by_scores)  # type: ignore[untyped-decorator]
     @usual_floats
     def decision_function(
         self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any

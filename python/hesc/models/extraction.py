@@ -74,8 +74,8 @@ _CLUSTERS: Final = (
     "a classifier of its clusters, PrivateClassifier(LogisticRegression()).fit(X, model.labels_)"
 )
 _OUTLIERS: Final = (
-    "a regressor of its scores, PrivateRegressor({}).fit(X, model.decision_function(X)), behind "
-    "PolynomialFeatures or Nystroem where they are not linear"
+    "a regressor of its scores, PrivateRegressor(LinearRegression()).fit(X, "
+    "model.decision_function(X)), behind PolynomialFeatures or Nystroem where they are not linear"
 )
 _EACH: Final = "a model of each label or target"
 _VOTES: Final = "a score for each class, OneVsRestClassifier({})"
@@ -98,9 +98,8 @@ _INSTEAD: Final = {
     "Dummy": "the constant itself, which takes no samples",
     "LabelPropagation": "PrivateNeighbours(KNeighborsClassifier())",
     "LabelSpreading": "PrivateNeighbours(KNeighborsClassifier())",
-    **dict.fromkeys(
-        ("Cluster", "KMeans", "DBSCAN", "OPTICS", "MeanShift", "Affinity", "Birch"), _CLUSTERS
-    ),
+    **dict.fromkeys(("Cluster", "Bicluster", "Cocluster", "KMeans", "DBSCAN"), _CLUSTERS),
+    **dict.fromkeys(("OPTICS", "MeanShift", "Affinity", "Birch"), _CLUSTERS),
     "Mixture": _CLUSTERS.replace("labels_", "predict(X)"),
 }
 # What comes nearest, by words in a class's name; the first that fits.
@@ -188,6 +187,16 @@ def check(estimator: Any, finals: tuple[type, ...]) -> None:
     for part in before:
         if type(part) not in TRANSFORMS:
             raise ParameterError(_refusal(part, TRANSFORMS))
+
+
+def is_of_two(estimator: Any) -> bool:
+    """Whether a classifier is computed of two classes alone."""
+    return type(parts_of(estimator)[-1]) in simple.OF_TWO
+
+
+def averages(estimator: Any) -> bool:
+    """Whether classes are chosen by probabilities of several models, not by scores."""
+    return type(parts_of(estimator)[-1]) in composed.AVERAGES
 
 
 def check_fitted(estimator: Any, finals: tuple[type, ...]) -> None:
