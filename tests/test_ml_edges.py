@@ -645,9 +645,7 @@ def test_what_is_named_as_nearest_is_taken_there() -> None:
         names = {kind.__name__ for kind in taken}
         for name, kind in all_estimators():
             # A pipeline is its parts; what scikit-learn is about to drop warns if it is looked at.
-            if kind in {*taken, Pipeline, *walking.KEEPERS} or name.startswith(
-                "PassiveAggressive"
-            ):
+            if kind in {*taken, Pipeline, *walking.KEEPERS} or name.startswith("PassiveAggressive"):
                 continue
             with pytest.raises(hesc.ParameterError) as refused:
                 extraction.check(placed(kind.__new__(kind)), finals)

@@ -33,6 +33,11 @@ def has_probabilities(private: Any) -> bool:
     return hasattr(private.estimator, "predict_proba")
 
 
+def chooses_by_scores(private: Any) -> bool:
+    """Whether classes are those of the highest scores, and not of averaged probabilities."""
+    return not extraction.averages(private.estimator)
+
+
 def no_options(options: dict[str, Any]) -> None:
     """Refuses options of encrypted runs where there is none.
 
@@ -58,6 +63,10 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
         tags.target_tags.multi_output = inner.target_tags.multi_output and not inner.classifier_tags
+        tags.target_tags.single_output = inner.target_tags.single_output
+        tags.target_tags.positive_only = inner.target_tags.positive_only
+        tags.input_tags.positive_only = inner.input_tags.positive_only
+        tags.input_tags.categorical = inner.input_tags.categorical
         tags.classifier_tags = inner.classifier_tags
         tags.regressor_tags = inner.regressor_tags
         tags.non_deterministic = inner.non_deterministic

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from hesc._native import ParameterError
 from hesc._support.callers import usual_floats
 from hesc.ml import rows
-from hesc.ml.base import Private, has_probabilities, no_options
+from hesc.ml.base import Private, chooses_by_scores, has_probabilities, no_options
 from hesc.models.samples import on_copies
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
         super()._keep(fitted)
         self.classes_ = fitted.classes_
 
+    @available_if(chooses_by_scores)  # type: ignore[untyped-decorator]
     @usual_floats
     def decision_function(
         self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any

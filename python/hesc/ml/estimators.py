@@ -29,22 +29,15 @@ class PrivateClassifier(Classifying):
     if asked where one does: see `bins`, `refit` and `min_fidelity` of `Scores`.
 
     Args:
-        estimator: LogisticRegression, LinearSVC, RidgeClassifier, SGDClassifier, Perceptron,
-            GaussianNB, QuadraticDiscriminantAnalysis, DecisionTree-, RandomForest-, ExtraTrees-,
-<<<<<<< HEAD
-            GradientBoosting-, HistGradientBoosting- or AdaBoostClassifier, alone or behind
-            transformers of tables in a Pipeline: ColumnTransformer and FeatureUnion, encoders,
-            imputers, scalers, selectors, vectorizers and others, of which docs/ml.md has a table.
-            `fit` fits a clone of it; `from_fitted` takes a fitted one as it is. Keys are no
-            parameters, and are never pickled.
-=======
-            GradientBoosting-, HistGradientBoosting- or AdaBoostClassifier, XGB-, XGBRF-, LGBM- or
-            CatBoostClassifier, alone or behind
-            StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, KBinsDiscretizer,
-            PolynomialFeatures, PCA and Nystroem in a Pipeline. `fit` fits a clone of it;
-            `from_fitted` takes a fitted one as it is. Keys are no parameters, and are never
-            pickled.
->>>>>>> boosters
+        estimator: a linear classifier of scikit-learn, LinearDiscriminantAnalysis, naive Bayes,
+            QuadraticDiscriminantAnalysis, trees (DecisionTree-, RandomForest-, ExtraTrees-,
+            GradientBoosting-, HistGradientBoosting-, AdaBoost-, XGB-, XGBRF-, LGBM- or
+            CatBoostClassifier), OneVsRestClassifier, CalibratedClassifierCV, soft votes and bagging
+            of linear ones, a search over any of them, or what has `coef_`, `intercept_` and such
+            scores; alone or behind transformers of tables in a Pipeline: ColumnTransformer and
+            FeatureUnion, encoders, imputers, scalers, selectors, vectorizers and others, of which
+            docs/estimators.md has a table. `fit` fits a clone of it; `from_fitted` takes a fitted
+            one as it is. Keys are no parameters, and are never pickled.
 
     """
 
@@ -54,6 +47,12 @@ class PrivateClassifier(Classifying):
         Classes: "hesc.protocols.classes.backend:ClassBackend",
     }
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if tags.classifier_tags and extraction.is_of_two(self.estimator):
+            tags.classifier_tags.multi_class = False
+        return tags
+
     def _check_fitted(self, fitted: Any) -> None:
         extraction.check_fitted(fitted, self._finals)
 
@@ -62,10 +61,12 @@ class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
     """A regressor that is linear in (transformed) features, for encrypted samples.
 
     Args:
-        estimator: LinearRegression, Ridge, Lasso, ElasticNet, LinearSVR, SGDRegressor,
-            DecisionTree-, RandomForest-, ExtraTrees-, GradientBoosting-, HistGradientBoosting- or
-            AdaBoostRegressor, XGB-, XGBRF-, LGBM- or CatBoostRegressor, alone or behind the
-            transforms that `PrivateClassifier` names.
+        estimator: a linear or generalised linear regressor of scikit-learn, trees (DecisionTree-,
+            RandomForest-, ExtraTrees-, GradientBoosting-, HistGradientBoosting-, AdaBoost-, XGB-,
+            XGBRF-, LGBM- or CatBoostRegressor), what is made of linear ones (MultiOutput-,
+            TransformedTarget-, Voting-, Stacking-, BaggingRegressor), a search over any of them, or
+            what has `coef_`, `intercept_` and such predictions; alone or behind the transforms that
+            `PrivateClassifier` names.
 
     """
 

@@ -74,8 +74,8 @@ _CLUSTERS: Final = (
     "a classifier of its clusters, PrivateClassifier(LogisticRegression()).fit(X, model.labels_)"
 )
 _OUTLIERS: Final = (
-    "a regressor of its scores, PrivateRegressor({}).fit(X, model.decision_function(X)), behind "
-    "PolynomialFeatures or Nystroem where they are not linear"
+    "a regressor of its scores, PrivateRegressor(LinearRegression()).fit(X, "
+    "model.decision_function(X)), behind PolynomialFeatures or Nystroem where they are not linear"
 )
 _EACH: Final = "a model of each label or target"
 _VOTES: Final = "a score for each class, OneVsRestClassifier({})"
@@ -98,9 +98,8 @@ _INSTEAD: Final = {
     "Dummy": "the constant itself, which takes no samples",
     "LabelPropagation": "PrivateNeighbours(KNeighborsClassifier())",
     "LabelSpreading": "PrivateNeighbours(KNeighborsClassifier())",
-    **dict.fromkeys(
-        ("Cluster", "KMeans", "DBSCAN", "OPTICS", "MeanShift", "Affinity", "Birch"), _CLUSTERS
-    ),
+    **dict.fromkeys(("Cluster", "Bicluster", "Cocluster", "KMeans", "DBSCAN"), _CLUSTERS),
+    **dict.fromkeys(("OPTICS", "MeanShift", "Affinity", "Birch"), _CLUSTERS),
     "Mixture": _CLUSTERS.replace("labels_", "predict(X)"),
 }
 # What comes nearest, by words in a class's name; the first that fits.
@@ -201,6 +200,16 @@ def check_transforms(before: list[Any]) -> None:
         check_options(part)
 
 
+def is_of_two(estimator: Any) -> bool:
+    """Whether a classifier is computed of two classes alone."""
+    return type(parts_of(estimator)[-1]) in simple.OF_TWO
+
+
+def averages(estimator: Any) -> bool:
+    """Whether classes are chosen by probabilities of several models, not by scores."""
+    return type(parts_of(estimator)[-1]) in composed.AVERAGES
+
+
 def check_fitted(estimator: Any, finals: tuple[type, ...]) -> None:
     """Refuses a fitted estimator that is not computed here.
 
@@ -210,7 +219,8 @@ def check_fitted(estimator: Any, finals: tuple[type, ...]) -> None:
     """
     check(estimator, finals)
     final = parts_of(estimator)[-1]
-    if type(final) in finals or type(final) in _GIVEN.values() or simple.kind_of(final):
+    listed = type(final) in (*finals, *_GIVEN.values()) or fitted.is_boosted(final)
+    if listed or simple.kind_of(final):
         return
     raise ParameterError(
         f"{type(final).__name__} has no coef_ and intercept_ once it is fitted, and estimators "

@@ -396,6 +396,8 @@ CLASSIFIERS: Final[dict[type, ComposedKind]] = {
     BaggingClassifier: ComposedKind(_one, _estimators, _bags, _on_features),
 }
 """Classifiers made of classifiers, and what they add up to."""
+AVERAGES: Final = (CalibratedClassifierCV, VotingClassifier, BaggingClassifier)
+"""Those whose classes are chosen by probabilities of several models."""
 REGRESSORS: Final[dict[type, ComposedKind]] = {
     MultiOutputRegressor: ComposedKind(_one, _estimators, _targets, _side_by_side),
     TransformedTargetRegressor: ComposedKind(

@@ -202,7 +202,8 @@ def _no_kernel(name: str) -> Callable[[Any], str | None]:
         if len(getattr(final, "classes_", ())) > 2:
             return (
                 "LinearSVC() or OneVsRestClassifier(SVC(kernel='linear')): of several classes this "
-                "one counts votes of pairs, which are not linear"
+                "one counts votes of pairs, which are not linear. Only binary classification is "
+                "supported. The type of the target is multiclass."
             )
         return None
 
@@ -238,6 +239,8 @@ CLASSIFIERS: Final[dict[type, LinearKind]] = {
     QuadraticDiscriminantAnalysis: LinearKind(_joint(quadratic), _DECISION),
 }
 """Classifiers with linear scores, and how they are read."""
+OF_TWO: Final = (SVC, NuSVC)
+"""Those whose scores are linear of two classes alone."""
 REGRESSORS: Final[dict[type, LinearKind]] = {
     **dict.fromkeys(
         (LinearRegression, Ridge, RidgeCV, Lasso, LassoCV, ElasticNet, ElasticNetCV), _NUMBERS

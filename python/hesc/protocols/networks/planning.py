@@ -11,13 +11,8 @@ from hesc._native import NoiseBudgetError, ParameterError, ShapeError
 from hesc._support.inputs import real_array
 from hesc.models import transforms
 from hesc.models.agreement import typical_of
-<<<<<<< HEAD
 from hesc.models.features import Features
-from hesc.models.layers import DenseNetwork
-=======
 from hesc.models.layers import PROPORTIONAL, STEEPEST, DenseNetwork
-from hesc.models.samples import FARTHEST, are_ranges
->>>>>>> boosters
 from hesc.params import sizes
 from hesc.protocols.linear.ranges import ranges_of
 from hesc.protocols.networks.fits import extremes, farthest, fitted
