@@ -19,8 +19,10 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils import all_estimators
 
 from hesc._native import HescError
-from hesc.models import extraction, mlp, steps, trees
-from hesc.models.linear import composed, simple
+from hesc.models import extraction, mlp, steps
+from hesc.models.boosters import fitted
+from hesc.models.linear import simple
+from hesc.models.steps import walking
 
 PAGE: Final = Path(__file__).resolve().parent.parent / "docs/estimators.md"
 _HEAD: Final = """# Every estimator
@@ -111,7 +113,7 @@ def _of(place: str) -> list[type]:
 def _is_kept(kind: type) -> bool:
     """Whether an estimator is taken as another one, or is made of parts."""
     named = kind.__name__.endswith("SearchCV") or kind.__name__ == "FrozenEstimator"
-    return named or kind in (*composed.KEEPERS, Pipeline, FeatureUnion, ColumnTransformer)
+    return named or kind in (*walking.KEEPERS, Pipeline, FeatureUnion, ColumnTransformer)
 
 
 def _models(place: str, finals: tuple[type, ...], linear: str) -> list[str]:
@@ -165,7 +167,7 @@ def _others() -> list[str]:
 
 
 def _boosters() -> list[str]:
-    taken = {kind.__name__ for kind in extraction.TREES} | set(trees.FAMILIES)
+    taken = (*fitted.CLASSIFIERS, *fitted.REGRESSORS)
     served, refused = {}, {}
     for package, names in _BOOSTERS.items():
         for name in names:
