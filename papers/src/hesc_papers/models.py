@@ -154,6 +154,9 @@ def _reproduced(options: Options) -> Report:
     ratios = {
         "worst loss of a mean": max(float(row["clear"] - row["private"]) for row in rows),
         "largest error / stated": max(row["error / stated"] or 0.0 for row in rows),
+        "least agreement of pipelines": min(
+            row["same"] for row in rows if row["model"] in _of_tables() and row["same"] is not None
+        ),
     }
     notes = [
         f"means over {splits} splits, 30 % of the rows for the test; values beyond the ranges of "
