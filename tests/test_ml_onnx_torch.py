@@ -299,7 +299,7 @@ def test_two_hidden_layers_are_served_or_refused_with_the_reason() -> None:
 # Trees as exporters of boosting libraries write them
 
 
-def tree_graph(nodes: list[Any], outputs: dict[str, int], **constants: Any) -> bytes:
+def tree_graph(nodes: list[Any], outputs: dict[str, Any], **constants: Any) -> bytes:
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [None, 3])
     ys = [
         helper.make_tensor_value_info(name, kind, [None] if name == "l" else [None, None])
