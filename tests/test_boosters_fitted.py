@@ -208,6 +208,7 @@ def test_what_is_xgboost_s_own(tmp_path: Path) -> None:
         ({"missing": 0.0}, "missing=nan"),
         ({"objective": lambda y, p: (p - y, np.ones_like(y))}, "objective of its own"),
         ({"objective": "binary:logitraw"}, "binary:logistic"),
+        ({"objective": "multi:softprob", "num_class": 2}, "binary:logistic"),
     ):
         refused = PrivateClassifier(made("xgboost", "Classifier", **options)).fit(X, LABELS[2])
         with pytest.raises(hesc.ParameterError, match=words):
