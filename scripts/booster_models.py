@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from hesc.models.boosters import checks, files, fitted
+from hesc.models.boosters import files, fitted, verifying
 
 TARGET: Final = Path(__file__).parents[1] / "vectors" / "boosters.json"
 RNG: Final = np.random.default_rng(43)
@@ -235,7 +235,7 @@ def case(name: str, model: Any) -> dict[str, Any]:
     data = saved(name, model)
     found = files.read(data)
     places = RNG.permutation(200)[:ROWS]
-    rows = np.concatenate([checks.rows_at_thresholds(found.model)[places], X[:8]])
+    rows = np.concatenate([verifying.rows_at_thresholds(found.model)[places], X[:8]])
     classes = found.model.classes
     scores = fitted.raw_scores_of_saved(data, found.library, rows, classes=classes is not None)
     made: dict[str, Any] = {"file": _packed(data), "rows": _numbers(rows)}

@@ -16,7 +16,7 @@ import pytest
 
 import hesc
 from hesc.ml import PrivateClassifier, PrivateRegressor, Scores, load_booster
-from hesc.models.boosters import checks, files, read, ubjson
+from hesc.models.boosters import files, read, ubjson, verifying
 from hesc.models.conclusions import predictions, probabilities
 
 VECTORS: Final = json.loads((Path(__file__).parents[1] / "vectors" / "boosters.json").read_text())
@@ -57,7 +57,7 @@ def test_scores_are_those_of_the_library(name: str) -> None:
     scores = found.model.scores(rows)
     assert scores.shape == expected.shape
     apart = np.abs(scores - expected).max()
-    assert apart <= checks.tolerance(found.library, found.model, rows)
+    assert apart <= verifying.tolerance(found.library, found.model, rows)
     assert apart <= (1e-4 if found.library == "xgboost" else 1e-12)
 
 

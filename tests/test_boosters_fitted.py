@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 import hesc
 from hesc.ml import Classes, PrivateClassifier, PrivateRegressor, Scores, load_booster
-from hesc.models.boosters import checks, fitted, read
+from hesc.models.boosters import fitted, read, verifying
 from hesc.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:
@@ -97,9 +97,9 @@ def test_random_models_have_the_scores_of_their_library(library: str, seed: int)
     """On rows, at thresholds and beside them, and by a file that is read without the library."""
     model = random_model(library, np.random.default_rng(seed))
     found = fitted.described(model)
-    rows = np.concatenate([X, checks.rows_at_thresholds(found)])
+    rows = np.concatenate([X, verifying.rows_at_thresholds(found)])
     apart = np.abs(found.scores(rows) - fitted.raw_scores(model, rows)).max()
-    assert apart <= checks.tolerance(library, found, rows)
+    assert apart <= verifying.tolerance(library, found, rows)
     assert apart <= (1e-4 if library == "xgboost" else 1e-12)
     again = read(fitted.saved(model) if library == "catboost" else booster_of(model), verify=True)
     assert np.array_equal(again.scores(rows), found.scores(rows))
@@ -180,7 +180,7 @@ def test_missing_values_are_refused_with_what_would_do(library: str) -> None:
     model = made(library, "Classifier").fit(np.where(X > 2, np.nan, X), LABELS[2])
     found, rows = fitted.described(model), X[(X <= 2).all(axis=1)]
     apart = np.abs(found.scores(rows) - fitted.raw_scores(model, rows)).max()
-    assert apart <= checks.tolerance(library, found, rows)
+    assert apart <= verifying.tolerance(library, found, rows)
     private = PrivateClassifier.from_fitted(model)
     private.plan(rows, Classes(min_agreement=0.5))
     with pytest.raises(ValueError, match="no feature may be missing"):
@@ -208,6 +208,7 @@ def test_what_is_xgboost_s_own(tmp_path: Path) -> None:
         ({"missing": 0.0}, "missing=nan"),
         ({"objective": lambda y, p: (p - y, np.ones_like(y))}, "objective of its own"),
         ({"objective": "binary:logitraw"}, "binary:logistic"),
+        ({"objective": "multi:softprob", "num_class": 2}, "binary:logistic"),
     ):
         refused = PrivateClassifier(made("xgboost", "Classifier", **options)).fit(X, LABELS[2])
         with pytest.raises(hesc.ParameterError, match=words):
@@ -261,7 +262,7 @@ def test_a_file_that_its_library_reads_otherwise_is_not_loaded() -> None:
         patch.setattr(fitted, "raw_scores_of_saved", lambda *a, **k: wrong(*a, **k) + 1e-3)
         with pytest.raises(hesc.ParameterError, match="lightgbm computes something else"):
             read(data)
-        patch.setattr(checks, "find_spec", lambda _: None)
+        patch.setattr(verifying, "find_spec", lambda _: None)
         assert read(data).classes is None
         with pytest.raises(hesc.ParameterError, match="verify=True needs lightgbm"):
             read(data, verify=True)

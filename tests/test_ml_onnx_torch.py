@@ -5,6 +5,7 @@ Graphs are made by hand, operator by operator as torch.onnx writes them.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -28,6 +29,7 @@ from hesc.models.layers import ACTIVATIONS, PROPORTIONAL, STEEPEST, DenseNetwork
 from hesc.models.onnx import read
 from hesc.models.trees import TreeEnsemble
 from hesc.protocols.networks.fits import farthest, fitted
+from tests.test_ml_onnx import disturbed
 from tests.test_ml_onnx_lies import trees
 
 if TYPE_CHECKING:
@@ -299,7 +301,7 @@ def test_two_hidden_layers_are_served_or_refused_with_the_reason() -> None:
 # Trees as exporters of boosting libraries write them
 
 
-def tree_graph(nodes: list[Any], outputs: dict[str, int], **constants: Any) -> bytes:
+def tree_graph(nodes: list[Any], outputs: dict[str, Any], **constants: Any) -> bytes:
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [None, 3])
     ys = [
         helper.make_tensor_value_info(name, kind, [None] if name == "l" else [None, None])
@@ -379,3 +381,38 @@ def test_catboost_s_two_classes_are_refused_with_what_reads_them() -> None:
     data = tree_graph([both], {"l": TensorProto.INT64, "p": TensorProto.FLOAT})
     with pytest.raises(hesc.ParameterError, match="load_booster"):
         read(data, verify=False)
+
+
+def test_networks_that_lie_are_read_as_onnxruntime_computes_them() -> None:
+    """One or two things of a file are others: it is refused, or says the same to both."""
+    rng = np.random.default_rng(11)
+    kinds = [Torch().linear(6).norm().act(kind).linear(5).norm().linear(3) for kind in KINDS]
+    files, taken = [torch.bytes() for torch in kinds], 0
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    for turn in range(900):
+        model = onnx.ModelProto.FromString(files[turn % len(files)])
+        for _ in range(int(rng.integers(1, 3))):
+            # Constants have no inputs that could be others.
+            with suppress(ValueError):
+                disturbed(model, rng)
+        data = model.SerializeToString()
+        try:
+            found = read(data, verify=False)
+        except hesc.HescError:
+            continue
+        rows = ROWS[:20, : found.inputs]
+        try:
+            session = onnxruntime.InferenceSession(
+                data, options, providers=["CPUExecutionProvider"]
+            )
+            given = np.asarray(session.run(None, {"input": rows.astype(np.float32)})[0])
+        # What the runtime refuses says nothing; its errors have no common class.
+        except Exception:  # noqa: S112
+            continue
+        scores = found.scores(rows)
+        if found.classes is None:
+            taken += 1
+            assert given.shape == scores.shape, turn
+            assert given == pytest.approx(scores, rel=1e-3, abs=1e-3), turn
+    assert taken > 50

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hesc._native import ParameterError
 from hesc._support.callers import usual_floats
-from hesc.models.boosters import checks, files, fitted
+from hesc.models.boosters import files, fitted, verifying
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,8 +31,8 @@ def read(source: str | Path | bytes | Any, *, verify: bool | None = None) -> Des
         source: a path, or bytes: `.json` and `.ubj` of XGBoost, text of LightGBM, `.json` of
             CatBoost, 64 MiB at most; or an xgboost.Booster, a lightgbm.Booster or a model of
             CatBoost.
-        verify: compare with the library on random rows, see `checks.check`. None does so where it
-            is installed.
+        verify: compare with the library on random rows, see `verifying.check`. None does so where
+            it is installed.
 
     Raises:
         WireError: damaged or hostile bytes.
@@ -46,5 +46,5 @@ def read(source: str | Path | bytes | Any, *, verify: bool | None = None) -> Des
     data = fitted.saved(source)
     found = files.read(data)
     if verify is not False:
-        checks.check(data, found, wanted=bool(verify))
+        verifying.check(data, found, wanted=bool(verify))
     return found.model

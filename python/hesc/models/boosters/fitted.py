@@ -131,6 +131,12 @@ def _saved(model: Any) -> tuple[bytes, int | None]:
                 "this model of XGBoost has an objective of its own, and what predictions are of "
                 "its scores is not known; fit it with one of XGBoost's"
             )
+        softmax = str(model.objective).startswith("multi:")
+        if softmax and is_classifier(model) and model.n_classes_ == 2:
+            raise ParameterError(
+                "XGBoost's classifier takes a softmax of two classes for several labels to a "
+                "sample; fit it with objective='binary:logistic'"
+            )
         if not _is_nan(model.missing):
             raise ParameterError(
                 f"this model of XGBoost takes {model.missing!r} for missing, and sends it another "

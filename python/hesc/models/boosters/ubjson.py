@@ -34,15 +34,15 @@ def parsed(data: bytes) -> object:
             values.
 
     """
-    reader = _Reader(data)
+    reader = _Bytes(data)
     found = reader.value(reader.take(1), 0)
     if reader.left:
         raise ValueError("something follows upon its end")
     return found
 
 
-class _Reader:
-    """Bytes, and how far they were read."""
+class _Bytes:
+    """Bytes of a file, and how far they were read."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
