@@ -18,6 +18,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import (
     ElasticNet,
     Lasso,
@@ -49,6 +50,7 @@ CLASSIFIERS = [
     GaussianNB(),
     QuadraticDiscriminantAnalysis(),
     make_pipeline(StandardScaler(), PolynomialFeatures(2), RidgeClassifier()),
+    make_pipeline(SimpleImputer(), StandardScaler(), RidgeClassifier()),
     DecisionTreeClassifier(random_state=0),
     RandomForestClassifier(5, random_state=0),
     ExtraTreesClassifier(5, random_state=0),

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hesc.models import transforms
-from hesc.models.folding import folded
 from hesc.models.layers import DenseNetwork, Layer
+from hesc.models.transforms import folded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.models.transforms import Transform
     from hesc.models.trees import TreeEnsemble
 
