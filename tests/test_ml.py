@@ -44,7 +44,7 @@ from hesc.ml import (
     PrivateRegressor,
     Scores,
 )
-from hesc.models.steps import projection
+from hesc.models.steps.scaling import projection
 from hesc.protocols.measuring import measure
 from hesc.protocols.message import Kind, name_of
 from hesc.protocols.runs import Session

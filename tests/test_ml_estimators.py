@@ -26,6 +26,7 @@ from sklearn.ensemble import (
     VotingClassifier,
     VotingRegressor,
 )
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import (
     ARDRegression,
     BayesianRidge,
@@ -96,6 +97,7 @@ CLASSIFIERS = [
     CalibratedClassifierCV(LinearSVC(random_state=0), cv=2),
     VotingClassifier([("one", LogisticRegression())], voting="soft"),
     BaggingClassifier(LogisticRegression(), 2, random_state=0),
+    make_pipeline(SimpleImputer(), StandardScaler(), RidgeClassifier()),
     DecisionTreeClassifier(random_state=0),
     RandomForestClassifier(5, random_state=0),
     ExtraTreesClassifier(5, random_state=0),

@@ -348,7 +348,7 @@ def test_ranges_by_name() -> None:
     with pytest.raises(hesc.ParameterError, match="not encrypted by itself; those that are: 'age'"):
         made.plan(X, Scores(ranges={"job": (0, 120)}))
     with pytest.raises(hesc.ShapeError, match="mapping"):
-        made.plan(X, Scores(ranges={"age": 7}))
+        made.plan(X, Scores(ranges={"age": 7}))  # type: ignore[dict-item]
 
 
 def test_a_category_that_no_planning_row_has_is_in_range() -> None:

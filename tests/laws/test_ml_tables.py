@@ -42,9 +42,12 @@ from sklearn.preprocessing import (
 )
 
 import hesc
-from hesc.models import features, tables, transforms
 from hesc.models import steps as steps_of
-from hesc.models.folding import folded
+from hesc.models import transforms
+from hesc.models.steps.walking import parts_of
+from hesc.models.tables import forms
+from hesc.models.transforms import folded
+from hesc.protocols.linear import features
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -190,9 +193,9 @@ def expected_of(part: Any, samples: Any) -> Any:
 
 def found_of(part: Any, samples: Any) -> Any:
     """What a client gives, or None where it refuses."""
-    steps = [step for each in steps_of.parts_of(part) for step in steps_of.transforms_of(each)]
+    steps = [step for each in parts_of(part) for step in steps_of.transforms_of(each)]
     try:
-        return transforms.transformed(steps, tables.read(samples))
+        return transforms.transformed(steps, forms.read(samples))
     except hesc.HescError:
         return None
 
@@ -271,7 +274,7 @@ def test_sparse_rows_by_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = csr_array(np.where(rng.random((50, 30)) < 0.1, rng.normal(size=(50, 30)), 0))
     part = make_pipeline(MaxAbsScaler(), TruncatedSVD(3, random_state=0)).fit(rows)
     expected = part.transform(rows)
-    monkeypatch.setattr(tables, "_AT_ONCE", 100)
+    monkeypatch.setattr(forms, "_AT_ONCE", 100)
     np.testing.assert_allclose(found_of(part, rows), expected, rtol=1e-10, atol=1e-12)
 
 
@@ -315,12 +318,12 @@ def test_scalers_that_end_branches_are_weights(seed: int) -> None:
     part = of_columns(rng).fit(train, rng.integers(0, 2, ROWS))
     steps = steps_of.transforms_of(part)
     try:
-        features_ = transforms.transformed(steps, tables.read(train))
+        features_ = transforms.transformed(steps, forms.read(train))
     except hesc.HescError:
         return
     weights, intercepts = rng.normal(size=(2, features_.shape[1])), rng.normal(size=2)
     found = folded(steps, weights, intercepts)
-    fewer = transforms.transformed(found.steps, tables.read(train))
+    fewer = transforms.transformed(found.steps, forms.read(train))
     np.testing.assert_allclose(
         fewer @ found.weights.T + found.intercepts,
         features_ @ weights.T + intercepts,

@@ -38,7 +38,9 @@ def batches(
     table = CsvFile(file)
     first = 0
     places = table.chosen(plan.names, plan.inputs, ignore_extra=ignore_extra)
-    kinds = plan.kinds if transforms.read_tables(plan.steps) else ()
+    kinds: list[str] = []
+    if transforms.read_tables(plan.steps):
+        kinds = transforms.compiled(plan.steps, plan.inputs).kinds
     for batch in table.batches(places, size, kinds):
         yield first, batch
         first += len(batch)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hesc._native import ParameterError
 from hesc._support.callers import usual_floats
-from hesc.ml import rows
+from hesc.ml import validation
 from hesc.ml.serving import NOT_FITTED, Serving
 from hesc.models import extraction, steps
 from hesc.models.boosters.fitted import names_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.ml.serving import Mode
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
 
 _PASSING: Final = frozenset({"_backend", "_decision"})
 """Attributes that are void once the model is another one, and are never pickled."""
@@ -72,6 +72,9 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         tags.non_deterministic = inner.non_deterministic
         if steps.takes_tables(self.estimator):
             tags.input_tags = inner.input_tags
+            # Pipelines do not ask their first step.
+            first = get_tags(extraction.parts_of(self.estimator)[0])
+            tags.input_tags.allow_nan = first.input_tags.allow_nan
         tags.input_tags.sparse = inner.input_tags.sparse
         return tags
 
@@ -132,7 +135,7 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _rows(self, X: ArrayLike) -> Rows:
         check_is_fitted(self, "estimator_", msg=NOT_FITTED)
-        return rows.known(self, X)
+        return validation.known(self, X)
 
     @usual_floats
     def predict(self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any) -> NDArray[Any]:

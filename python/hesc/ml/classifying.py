@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from hesc._native import ParameterError
 from hesc._support.callers import usual_floats
-from hesc.ml import rows
+from hesc.ml import validation
 from hesc.ml.base import Private, chooses_by_scores, has_probabilities, no_options
 from hesc.models.samples import on_copies
 
@@ -34,7 +34,7 @@ class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
         """
         self._check(self.estimator)
         self._forget()
-        samples, targets = rows.learned(self, X, y)
+        samples, targets = validation.learned(self, X, y)
         check_classification_targets(targets)
         self._keep(on_copies(clone(self.estimator).fit, samples, targets))
         return self

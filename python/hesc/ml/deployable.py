@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.protocols.measuring import MeasuredRun
 
 

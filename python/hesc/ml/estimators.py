@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin, clone
 from sklearn.utils import get_tags
 
 from hesc._support.callers import usual_floats
-from hesc.ml import rows
+from hesc.ml import validation
 from hesc.ml.base import Private
 from hesc.ml.classifying import Classifying
 from hesc.models import extraction
@@ -86,7 +86,7 @@ class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
         self._check(self.estimator)
         self._forget()
         several = get_tags(self).target_tags.multi_output
-        samples, targets = rows.learned(self, X, y, y_numeric=True, multi_output=several)
+        samples, targets = validation.learned(self, X, y, y_numeric=True, multi_output=several)
         self._keep(on_copies(clone(self.estimator).fit, samples, targets))
         return self
 

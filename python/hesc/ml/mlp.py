@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from sklearn.base import RegressorMixin, clone
 
 from hesc._support.callers import usual_floats
-from hesc.ml import rows
+from hesc.ml import validation
 from hesc.ml.base import Private
 from hesc.ml.classifying import Classifying
 from hesc.models import mlp as extraction
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.protocols.backend import Table
 
 
@@ -69,6 +69,6 @@ class PrivateMLPRegressor(RegressorMixin, _PrivateNetwork):  # type: ignore[misc
         """
         self._check(self.estimator)
         self._forget()
-        samples, targets = rows.learned(self, X, y, y_numeric=True, multi_output=True)
+        samples, targets = validation.learned(self, X, y, y_numeric=True, multi_output=True)
         self._keep(on_copies(clone(self.estimator).fit, samples, targets))
         return self

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.planner import TaskDecision
     from hesc.protocols.backend import Backend, Table
     from hesc.protocols.candidates.served import Choice

@@ -14,7 +14,7 @@ import numpy as np
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
 from hesc._support.inputs import real_array, whole
 from hesc.models import transforms
-from hesc.models.steps import bins as bins_of
+from hesc.models.steps.scaling import bins as bins_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,14 +9,14 @@ import numpy as np
 
 from hesc._native import ParameterError
 from hesc.models import transforms
-from hesc.models.folding import folded
 from hesc.models.layers import DenseNetwork, Layer
+from hesc.models.transforms import folded
 from hesc.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.models.transforms import Transform
 
 

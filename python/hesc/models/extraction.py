@@ -36,15 +36,16 @@ from hesc.models.linear import composed, simple
 from hesc.models.linear.composed import COMPOSITES
 from hesc.models.linear.simple import Linear
 from hesc.models.samples import on_copies
-from hesc.models.steps import TRANSFORMS, all_parts_of, check_options, inputs_of, transforms_of
-from hesc.models.steps import parts_of as parts_of  # noqa: PLC0414 - who reads estimators asks here
+from hesc.models.steps import TRANSFORMS, check_options, inputs_of, transforms_of
+from hesc.models.steps.walking import all_parts_of
+from hesc.models.steps.walking import parts_of as parts_of  # noqa: PLC0414 - who reads estimators asks here
 from hesc.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.described import Described
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.models.transforms import Transform
 
 _SHARES: Final = (DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier)

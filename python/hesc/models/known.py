@@ -16,7 +16,7 @@ from hesc.models.samples import spread_out
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
 
     Array = NDArray[np.float64]
 

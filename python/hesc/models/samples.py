@@ -8,8 +8,8 @@ import numpy as np
 
 from hesc._native import ShapeError
 from hesc._support.inputs import real_array
-from hesc.models import tables
-from hesc.models.tables import Table
+from hesc.models.tables import forms
+from hesc.models.tables.forms import SampleTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from hesc._native import Steps
-    from hesc.models.tables import Samples
+    from hesc.models.tables.forms import Samples
 
 
 FARTHEST: Final = 1e100
@@ -93,13 +93,13 @@ def prepared(
     """
     check_names(samples, names)
     kinds = steps.kinds
-    if tables.is_table(samples) or any(kind != "number" for kind in kinds):
-        rows: Any = tables.read(samples)
+    if forms.is_table(samples) or any(kind != "number" for kind in kinds):
+        rows: Any = forms.read(samples)
     else:
         rows = real_array(samples, "samples")  # type: ignore[arg-type]  # no table
     if len(rows.shape) != 2 or rows.shape[1] != steps.inputs or not rows.shape[0]:
         raise ShapeError(f"samples are rows of {steps.inputs} features; got the shape {rows.shape}")
-    numbers, words = rows.cells(kinds) if isinstance(rows, Table) else (rows, [])
+    numbers, words = rows.cells(kinds) if isinstance(rows, SampleTable) else (rows, [])
     return Clipped(*steps.prepared(numbers, words, names, *ranges, clip))
 
 
@@ -117,7 +117,7 @@ def check_names(samples: Samples | None, names: list[str]) -> None:
         ShapeError: other names, or another order.
 
     """
-    columns = tables.names_of(samples)
+    columns = forms.names_of(samples)
     if columns is None or not names or columns == names:
         return
     raise ShapeError(
@@ -126,22 +126,22 @@ def check_names(samples: Samples | None, names: list[str]) -> None:
     )
 
 
-def on_copies(method: Callable[..., Any], *arrays: ArrayLike | Table, **options: Any) -> Any:
+def on_copies(method: Callable[..., Any], *arrays: ArrayLike | SampleTable, **options: Any) -> Any:
     """What one of scikit-learn's methods says of rows, and of targets: always of copies.
 
     Estimators overwrite what they are given if their options say so (`copy=False`), and some keep
     it: what the caller gave stays as it was, and the caller's.
     """
     copies = [_copy(array) for array in arrays]
-    if not any(isinstance(array, Table) for array in arrays):
+    if not any(isinstance(array, SampleTable) for array in arrays):
         return method(*copies, **options)
     # Errors about words and missing cells may repeat them.
     return quietly(method, *copies, **options)
 
 
-def _copy(array: ArrayLike | Table) -> Any:
+def _copy(array: ArrayLike | SampleTable) -> Any:
     """A copy of what transformers give as well: arrays, sparse ones, and tables of pandas."""
-    if isinstance(array, Table):
+    if isinstance(array, SampleTable):
         return array.given()
     given: Any = array
     return given.copy() if hasattr(array, "toarray") or hasattr(array, "iloc") else np.array(array)

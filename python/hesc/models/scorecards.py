@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from hesc.models.additive import Binning, FeatureTable
     from hesc.models.fidelity import Fidelity
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
 
     Array = NDArray[np.float64]
 

@@ -9,23 +9,23 @@ has one reads everything in it: the means of a scaler, the axes of a PCA, and of
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self
 
 import numpy as np
 
 from hesc._native import ParameterError, Steps
 from hesc._support import documents
-from hesc.models import table_documents
-from hesc.models.table_steps import Branches, Codes, Fill, IsMissing, TableStep, Tokens
-from hesc.models.tables import Table
+from hesc.models.tables import table_documents
+from hesc.models.tables.forms import SampleTable
+from hesc.models.tables.table_steps import Branches, Codes, Fill, IsMissing, TableStep, Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
 
     Array = NDArray[np.float64]
 
@@ -196,6 +196,51 @@ Scaler = Affine | Standard | Stretch
 Transform = Scaler | Clip | Projection | Monomials | Kernel | Bins | TableStep
 
 
+class Folded(NamedTuple):
+    """Steps without scalers at their end, and weights that do what these did."""
+
+    steps: list[Transform]
+    weights: Array
+    intercepts: Array
+
+
+def folded(steps: Sequence[Transform], weights: Array, intercepts: Array) -> Folded:
+    """Steps and a linear layer behind them that compute the same, with fewer steps.
+
+    Args:
+        steps: which a client computes. Scalers that end branches are folded, too.
+        weights: a row for each output, a column for each feature after the steps.
+        intercepts: one for each output.
+
+    """
+    left = list(steps)
+    while left:
+        last = left[-1]
+        if isinstance(last, Scaler):
+            left.pop()
+            weights = weights * last.factor
+            intercepts = intercepts - weights @ last.centre
+        elif isinstance(last, Branches):
+            left[-1], weights, intercepts = _of_branches(last, weights, intercepts)
+            break
+        else:
+            break
+    return Folded(left, weights, intercepts)
+
+
+def _of_branches(
+    step: Branches, weights: Array, intercepts: Array
+) -> tuple[Branches, Array, Array]:
+    ends = np.cumsum([branch.width for branch in step.branches])[:-1]
+    branches, columns = [], []
+    for branch, part in zip(step.branches, np.split(weights, ends, axis=1), strict=True):
+        inner = folded(branch.steps, part, intercepts)
+        branches.append(replace(branch, steps=tuple(inner.steps)))
+        columns.append(inner.weights)
+        intercepts = inner.intercepts
+    return Branches(step.inputs, tuple(branches)), np.hstack(columns), intercepts
+
+
 def compiled(steps: Sequence[Transform], inputs: int) -> Steps:
     """Steps as they are computed, checked.
 
@@ -220,7 +265,7 @@ def transformed(steps: Sequence[Transform], x: Rows) -> Array:
 
 def computed(steps: Steps, x: Rows) -> Array:
     """Rows after all of these steps; errors are those of `transformed`."""
-    if not isinstance(x, Table):
+    if not isinstance(x, SampleTable):
         return steps.transformed(np.ascontiguousarray(x), [])
     cells = (part.cells(steps.kinds) for part in x.parts())
     return np.vstack([steps.transformed(*part) for part in cells])

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.planner.problems import Problem
     from hesc.protocols.measuring import MeasuredRun
     from hesc.protocols.runs import Progress, Run

@@ -13,7 +13,7 @@ from hesc.ring_products.plans import Sizes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.protocols.client import ModelClient
     from hesc.protocols.server import Server
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hesc.models.conclusions import Isotonic
     from hesc.models.fidelity import Fidelity
     from hesc.models.samples import Clipped
-    from hesc.models.tables import Samples
+    from hesc.models.tables.forms import Samples
     from hesc.models.transforms import Transform
     from hesc.ring_products.plans import Sizes
 
@@ -167,11 +167,6 @@ class ModelPlan(Plan):
     def _computed(self) -> Steps:
         """The client's transforms, ready: a sample takes less than reading them does."""
         return transforms.compiled(self.steps, self.inputs)
-
-    @property
-    def kinds(self) -> list[str]:
-        """What each column holds, as the client's transforms read it: a number, a word, any."""
-        return self._computed.kinds
 
     def probabilities(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Probabilities of all classes, by the link.

@@ -57,9 +57,9 @@ from sklearn.utils import get_tags
 
 from hesc._native import ParameterError
 from hesc.models.conclusions import probabilities
-from hesc.models.folding import folded
 from hesc.models.linear.discriminants import bernoulli, categorical, counted, gaussian, quadratic
 from hesc.models.samples import on_copies
+from hesc.models.transforms import folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -44,27 +44,14 @@ from sklearn.preprocessing import (
     TargetEncoder,
 )
 
-from hesc.models.steps import columns, encoders, functions, missing, scaling, texts
-from hesc.models.steps.scaling import SCALERS, bins, projection
-from hesc.models.steps.walking import all_parts_of, parts_of
+from hesc.models.steps import compose, encoders, functions, missing, scaling, texts
+from hesc.models.steps.scaling import SCALERS
+from hesc.models.steps.walking import all_parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hesc.models.transforms import Transform
-
-__all__ = [
-    "TRANSFORMS",
-    "all_parts_of",
-    "begins_with_texts",
-    "bins",
-    "check_options",
-    "inputs_of",
-    "parts_of",
-    "projection",
-    "takes_tables",
-    "transforms_of",
-]
 
 _VECTORIZERS: Final = (CountVectorizer, HashingVectorizer, TfidfVectorizer)
 _SELECTORS: Final = (
@@ -82,7 +69,7 @@ _SELECTORS: Final = (
 )
 _READERS: Final[dict[type, Callable[[Any], list[Any]]]] = {
     **dict.fromkeys(SCALERS, scaling.scaler),
-    **dict.fromkeys(_SELECTORS, columns.selection),
+    **dict.fromkeys(_SELECTORS, compose.selection),
     KBinsDiscretizer: scaling.discretised,
     PolynomialFeatures: scaling.monomials,
     PCA: scaling.principal,
@@ -125,9 +112,9 @@ def transforms_of(part: Any) -> list[Transform]:
 
     """
     if type(part) is ColumnTransformer:
-        return columns.columns(part, transforms_of)
+        return compose.columns(part, transforms_of)
     if type(part) is FeatureUnion:
-        return columns.union(part, inputs_of(part), transforms_of)
+        return compose.union(part, inputs_of(part), transforms_of)
     return _READERS[type(part)](part)
 
 

@@ -8,14 +8,14 @@ import numpy as np
 
 from hesc._native import ParameterError
 from hesc._support import documents
-from hesc.models.table_steps import MISSING, Branch, Branches, Coded, Codes, Lookup, OneHot
+from hesc.models.tables.table_steps import MISSING, Branch, Branches, Coded, Codes, Lookup, OneHot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from hesc.models.table_steps import TableStep
+    from hesc.models.tables.table_steps import TableStep
 
 _NOWHERE = -1.0
 """A code of no place: zeros alone."""

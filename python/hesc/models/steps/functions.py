@@ -9,7 +9,7 @@ from scipy import special
 
 from hesc._native import ParameterError
 from hesc.models.steps.scaling import bins
-from hesc.models.table_steps import Branch, Branches, Function, Normalise, Power, Quantiles
+from hesc.models.tables.table_steps import Branch, Branches, Function, Normalise, Power, Quantiles
 from hesc.models.transforms import Standard
 
 if TYPE_CHECKING:

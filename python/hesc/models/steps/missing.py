@@ -8,10 +8,10 @@ import numpy as np
 
 from hesc._native import ParameterError
 from hesc._support import documents
-from hesc.models.table_steps import Branch, Branches, Fill, IsMissing
+from hesc.models.tables.table_steps import Branch, Branches, Fill, IsMissing
 
 if TYPE_CHECKING:
-    from hesc.models.table_steps import Cell, TableStep
+    from hesc.models.tables.table_steps import Cell, TableStep
 
 
 def imputer(part: Any) -> list[TableStep]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc._native import ParameterError
-from hesc.models.table_steps import Function, Hashed, Normalise, Tokens
+from hesc.models.tables.table_steps import Function, Hashed, Normalise, Tokens
 from hesc.models.transforms import Affine
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from hesc.protocols.runs import Run
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.models.trees import TreeEnsemble
     from hesc.planner.problems import Problem
     from hesc.protocols.classes.plan import ClassPlan

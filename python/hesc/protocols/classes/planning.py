@@ -11,7 +11,6 @@ from hesc._native import CircuitError, ParameterError
 from hesc._support import shares
 from hesc._support.inputs import one_name, real_array, whole
 from hesc.integers import ENGINES
-from hesc.models.features import Features
 from hesc.models.linear.simple import Linear
 from hesc.models.samples import spread_out
 from hesc.protocols.classes.comparisons import Words, bytes_of, cheapest, key_bytes
@@ -19,6 +18,7 @@ from hesc.protocols.classes.plan import ClassPlan, Counted
 from hesc.protocols.classes.quantisation import fewest_bits, linear
 from hesc.protocols.classes.whole_models import BITS
 from hesc.protocols.classes.whole_trees import trees
+from hesc.protocols.linear.features import Features
 from hesc.protocols.linear.ranges import ranges_of
 from hesc.protocols.message import message_size
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc import integers
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.models.transforms import Transform
     from hesc.models.trees import TreeEnsemble
     from hesc.protocols.classes.options import Classes

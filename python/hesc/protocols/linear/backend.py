@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from hesc.models.fidelity import Fidelity
     from hesc.models.linear.simple import Linear
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.planner.problems import Problem
     from hesc.protocols.measuring import MeasuredRun
     from hesc.protocols.runs import Progress, Run

@@ -12,10 +12,10 @@ from hesc._support.inputs import real_array, whole
 from hesc.models import transforms
 from hesc.models.agreement import kept, typical_of
 from hesc.models.conclusions import is_mean
-from hesc.models.features import Features
 from hesc.models.samples import spread_out
-from hesc.models.tables import Table
+from hesc.models.tables.forms import SampleTable
 from hesc.protocols.copies import Copies
+from hesc.protocols.linear.features import Features
 from hesc.protocols.linear.plan import LinearPlan
 from hesc.protocols.linear.ranges import ranges_of
 from hesc.ring_products import RingProductPlan
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from hesc.models.fidelity import Fidelity
     from hesc.models.linear.simple import Linear
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.protocols.copies import Copy
     from hesc.protocols.linear.ranges import Ranges
 
@@ -201,7 +201,7 @@ def grounds(
         raise ParameterError(
             f"the model as transforms and weights gives scores that are {apart:.2g} apart from "
             f"scikit-learn's, too much beside an error of {error:.2g}: put a StandardScaler first, "
-            f"or take a larger max_error{_NONE if isinstance(x, Table) else ''}"
+            f"or take a larger max_error{_NONE if isinstance(x, SampleTable) else ''}"
         )
     return Grounds(features, low, high, error)
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.models.features import Features
     from hesc.models.transforms import Transform
+    from hesc.protocols.linear.features import Features
 
     Array = NDArray[np.float64]
     Ends = tuple[Array, Array]

@@ -13,7 +13,7 @@ from hesc.protocols.runs import Run
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.protocols.linear.plan import LinearPlan
     from hesc.protocols.runs import Progress
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.neighbours import Records
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.planner.problems import Problem
     from hesc.protocols.neighbours.plan import NeighboursPlan
     from hesc.protocols.runs import Progress

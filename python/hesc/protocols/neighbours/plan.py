@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from hesc.codes.sets import DistanceSet
     from hesc.models.samples import Clipped
-    from hesc.models.tables import Samples
+    from hesc.models.tables.forms import Samples
     from hesc.models.transforms import Transform
     from hesc.params.streams import StreamParams
     from hesc.protocols.neighbours.coding import Coding

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.neighbours import Records
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.protocols.neighbours.options import Neighbours
 
     Array = NDArray[np.float64]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.samples import Clipped
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.protocols.neighbours.plan import NeighboursPlan
     from hesc.ring_products.plans import Sizes
 

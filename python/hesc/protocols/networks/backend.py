@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.described import Described
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.protocols.networks.plan import NetworkPlan
     from hesc.protocols.networks.planning import Prepared
     from hesc.protocols.runs import Progress, Run

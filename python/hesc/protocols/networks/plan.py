@@ -30,7 +30,7 @@ from hesc.vectors.vectors import EncryptedVector
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.models.tables import Samples
+    from hesc.models.tables.forms import Samples
     from hesc.models.transforms import Transform
     from hesc.params.vectors import VectorParams
 

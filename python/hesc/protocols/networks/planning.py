@@ -11,9 +11,9 @@ from hesc._native import NoiseBudgetError, ParameterError, ShapeError
 from hesc._support.inputs import real_array
 from hesc.models import transforms
 from hesc.models.agreement import typical_of
-from hesc.models.features import Features
 from hesc.models.layers import PROPORTIONAL, STEEPEST, DenseNetwork
 from hesc.params import sizes
+from hesc.protocols.linear.features import Features
 from hesc.protocols.linear.ranges import ranges_of
 from hesc.protocols.networks.fits import extremes, farthest, fitted
 from hesc.protocols.networks.plan import DEVIATIONS, KEYS, NetworkPlan, middle_and_half
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.described import Described
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.protocols.linear.ranges import Ranges
 
     Array = NDArray[np.float64]

@@ -10,7 +10,7 @@ from hesc._support.inputs import whole
 from hesc.protocols.runs import Run
 
 if TYPE_CHECKING:
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.protocols.networks.plan import NetworkPlan
     from hesc.protocols.networks.planning import Prepared
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.samples import Query
-    from hesc.models.tables import Rows, Samples
+    from hesc.models.tables.forms import Rows, Samples
     from hesc.protocols.owners.plan import OwnersPlan
     from hesc.protocols.runs import Progress
 

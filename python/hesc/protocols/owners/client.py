@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.samples import Query
-    from hesc.models.tables import Samples
+    from hesc.models.tables.forms import Samples
     from hesc.secret import SecretKey
 
 _MOST = 0.5 + 13 / SHARE

@@ -18,7 +18,7 @@ from hesc.vectors.keys import PublicKeys
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.models.tables import Samples
+    from hesc.models.tables.forms import Samples
 
 
 class Party:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from hesc.models.fidelity import Fidelity
     from hesc.models.samples import Clipped
-    from hesc.models.tables import Samples
+    from hesc.models.tables.forms import Samples
     from hesc.models.transforms import Transform
     from hesc.params.vectors import VectorParams
 
@@ -57,8 +57,6 @@ class Side:
         self.steps, self.features = columns.restricted(plan.steps, own)
         """Transforms of these columns, and which of all features come out of them."""
         self._computed = transforms.compiled(self.steps, self.inputs)
-        self.kinds = self._computed.kinds
-        """What each column holds: numbers, since others are not served."""
         self._ranges = tuple(ends[self.features] for ends in plan.ranges)
 
     def prepared(self, given: Samples, *, clip: bool = False) -> Clipped:

@@ -21,7 +21,7 @@ from hesc.protocols.streams.server import StreamServer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.protocols.runs import Progress
     from hesc.protocols.streams.plan import StreamPlan
     from hesc.streams.networks import SquareNetwork

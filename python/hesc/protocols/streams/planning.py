@@ -24,7 +24,7 @@ from hesc.streams.networks.monomial import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.protocols.streams.options import Streams
     from hesc.streams.arrays import Answer, SeededArray
     from hesc.streams.networks import SquareNetwork

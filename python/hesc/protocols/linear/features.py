@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hesc.models.tables import Rows
+    from hesc.models.tables.forms import Rows
     from hesc.models.transforms import Transform
 
     Array = NDArray[np.float64]

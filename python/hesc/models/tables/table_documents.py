@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc._support import documents
-from hesc.models.table_steps import (
+from hesc.models.tables.table_steps import (
     Branch,
     Branches,
     Coded,

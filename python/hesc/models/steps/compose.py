@@ -8,7 +8,7 @@ import numpy as np
 
 from hesc._native import ParameterError
 from hesc.models.steps.walking import WORDS, parts_of
-from hesc.models.table_steps import Branch, Branches
+from hesc.models.tables.table_steps import Branch, Branches
 from hesc.models.transforms import Affine
 
 if TYPE_CHECKING:

@@ -10,13 +10,14 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from hesc._native import ShapeError
 from hesc._support.inputs import not_masked
-from hesc.models import steps, tables
+from hesc.models import steps
 from hesc.models.samples import quietly
+from hesc.models.tables import forms
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.models.tables import Rows, Table
+    from hesc.models.tables.forms import Rows, SampleTable
 
 
 def learned(private: Any, X: ArrayLike, y: ArrayLike, **checks: Any) -> tuple[Rows, NDArray[Any]]:
@@ -58,23 +59,23 @@ def known(private: Any, X: ArrayLike) -> Rows:
         )
         return rows
     table = _read(private.estimator_, X)
-    if not isinstance(X, tables.Table):
+    if not isinstance(X, forms.SampleTable):
         quietly(validate_data, private, X, reset=False, skip_check_array=True, ensure_2d=False)
     if table.shape[1] != private.n_features_in_:
         raise ShapeError(
-            f"samples have {table.shape[1]} columns, but {type(private).__name__} is expecting "
+            f"X has {table.shape[1]} features, but {type(private).__name__} is expecting "
             f"{private.n_features_in_} features as input"
         )
     return table
 
 
 def _are_tables(estimator: Any, X: ArrayLike) -> bool:
-    if isinstance(X, tables.Table) or steps.takes_tables(estimator):
+    if isinstance(X, forms.SampleTable) or steps.takes_tables(estimator):
         return True
-    return tables.is_sparse(X) and bool(get_tags(estimator).input_tags.sparse)
+    return forms.is_sparse(X) and bool(get_tags(estimator).input_tags.sparse)
 
 
-def _read(estimator: Any, X: ArrayLike) -> Table:
+def _read(estimator: Any, X: ArrayLike) -> SampleTable:
     if steps.begins_with_texts(estimator):
-        return tables.texts(X)
-    return tables.read(X)
+        return forms.texts(X)
+    return forms.read(X)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    Samples: TypeAlias = "ArrayLike | Table"
+    Samples: TypeAlias = "ArrayLike | SampleTable"
     """Samples as people have them."""
-    Rows: TypeAlias = "NDArray[np.float64] | Table"
+    Rows: TypeAlias = "NDArray[np.float64] | SampleTable"
     """Samples before all transforms: numbers, or a table."""
 
 _AT_ONCE: Final = 1 << 20
@@ -41,7 +41,7 @@ class Cells(NamedTuple):
     """The columns of words in their order; a missing one is None."""
 
 
-class Table(ABC):
+class SampleTable(ABC):
     """Rows of named or numbered columns. It is indexed by rows, as an array is."""
 
     names: list[str]
@@ -107,7 +107,7 @@ def column(place: int, names: Sequence[str]) -> str:
     return f"column {names[place][:_SHOWN]!r}" if names else f"column {place}"
 
 
-class _Frame(Table):
+class _Frame(SampleTable):
     """A DataFrame of pandas, or anything like it."""
 
     def __init__(self, frame: Any) -> None:
@@ -149,7 +149,7 @@ _NARROW: Final = ("float16", "float32")
 """Types of numbers that are made wider."""
 
 
-class _Columns(Table):
+class _Columns(SampleTable):
     """A DataFrame of polars."""
 
     def __init__(self, frame: Any) -> None:
@@ -182,7 +182,7 @@ class _Columns(Table):
         return _numbers(self._listed(place), self.called(place))
 
 
-class _Arrow(Table):
+class _Arrow(SampleTable):
     """A table of Arrow, which scikit-learn is given as one of pandas."""
 
     def __init__(self, table: Any) -> None:
@@ -208,7 +208,7 @@ class _Arrow(Table):
         return _numbers(self._listed(place), self.called(place))
 
 
-class _Array(Table):
+class _Array(SampleTable):
     """An array of two axes, of whatever type."""
 
     def __init__(self, array: NDArray[Any]) -> None:
@@ -232,7 +232,7 @@ class _Array(Table):
         return _numbers(self._listed(place), self.called(place))
 
 
-class _Sparse(Table):
+class _Sparse(SampleTable):
     """Rows of numbers most of which are zero."""
 
     def __init__(self, matrix: Any) -> None:
@@ -265,7 +265,7 @@ class _Sparse(Table):
         raise NotImplementedError
 
 
-class _Texts(Table):
+class _Texts(SampleTable):
     """Texts, one to a sample."""
 
     def __init__(self, texts: NDArray[np.object_]) -> None:
@@ -277,7 +277,7 @@ class _Texts(Table):
         return type(self)(self._texts[rows])
 
     def given(self) -> Any:
-        return self._texts.tolist()
+        return list(self._texts)
 
     def _listed(self, place: int) -> list[Any]:
         del place
@@ -288,7 +288,7 @@ class _Texts(Table):
         return _numbers(self._listed(place), self.called(place))
 
 
-def read(samples: Any) -> Table:
+def read(samples: Any) -> SampleTable:
     """Samples as a table.
 
     Args:
@@ -299,7 +299,7 @@ def read(samples: Any) -> Table:
         ShapeError: anything else.
 
     """
-    if isinstance(samples, Table):
+    if isinstance(samples, SampleTable):
         return samples
     not_masked(samples, "samples")
     not_endless(samples, "samples")
@@ -324,7 +324,7 @@ def read(samples: Any) -> Table:
     return _Array(array.astype(np.float64) if array.dtype.kind == "f" else array)
 
 
-def _framed(samples: Any) -> Table | None:
+def _framed(samples: Any) -> SampleTable | None:
     if hasattr(samples, "iloc") and hasattr(samples, "columns"):
         return _Frame(samples)
     if hasattr(samples, "collect_schema") and hasattr(samples, "height"):
@@ -357,7 +357,7 @@ def names_of(samples: Any) -> list[Any] | None:
     return None if found is None else list(found)
 
 
-def texts(samples: Any) -> Table:
+def texts(samples: Any) -> SampleTable:
     """Texts, one to a sample, as a table of one column.
 
     Raises:
@@ -383,7 +383,7 @@ def is_table(samples: Any) -> bool:
         ShapeError: a table that has no rows yet.
 
     """
-    return isinstance(samples, Table) or is_sparse(samples) or names_of(samples) is not None
+    return isinstance(samples, SampleTable) or is_sparse(samples) or names_of(samples) is not None
 
 
 def is_sparse(samples: Any) -> bool:
