@@ -102,7 +102,7 @@ def _behind(part: Any) -> Any:
 
 def _blank(kind: type) -> Any:
     """An estimator that nobody made: its class is all that is asked of it."""
-    return kind.__new__(kind)
+    return object.__new__(kind)
 
 
 def _of(place: str) -> list[type]:

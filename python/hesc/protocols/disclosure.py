@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hesc.models import transforms
 from hesc.models.conclusions import INVERSES, PROBABILITIES, is_mean
+from hesc.ring_products.parts import parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from hesc.models.fidelity import Fidelity
     from hesc.models.transforms import Transform
     from hesc.protocols.copies import Copy
-    from hesc.ring_products import RingProductPlan
+    from hesc.ring_products.parts import Ring
     from hesc.ring_products.plans import Sizes
 
 
@@ -67,7 +68,7 @@ class Disclosing(ABC):
 
 
 def table(
-    ring: RingProductPlan,
+    ring: Ring,
     sizes: dict[int, Sizes],
     *,
     steps: Sequence[Transform],
@@ -133,6 +134,11 @@ def table(
         f"N = {ring.params.ring_degree}, {secure(ring.params.assurance)}; a score decrypts "
         "wrongly with a probability below 2^-128"
     )
+    if (count := len(parts_of(ring))) > 1:
+        rows["parts"] = (
+            f"features go in {count} ring products, every {count}th in one: the client sees the "
+            f"{count} sums that each score is made of, and 2^-128 is of each"
+        )
     what = model_kind(classes)
     return Disclosure(f"Private {what}: {features} encrypted features, {each} a sample", rows)
 
@@ -161,7 +167,7 @@ def secure(assurance: str) -> str:
     return f"128-bit security by {assurance}" if assurance == "guidelines2024" else assurance
 
 
-def _roles(ring: RingProductPlan, sees: str) -> dict[str, str]:
+def _roles(ring: Ring, sees: str) -> dict[str, str]:
     if ring.encrypted_under is None:
         return {
             "setting": "client_server: the server holds the weights, the client samples and key",
@@ -187,7 +193,7 @@ def _roles(ring: RingProductPlan, sees: str) -> dict[str, str]:
     }
 
 
-def _weights(ring: RingProductPlan) -> str:
+def _weights(ring: Ring) -> str:
     if ring.encrypted_under == "secret":
         return "the client's own, encrypted: the server learns their number and the bounds"
     if ring.encrypted_under == "public":

@@ -16,7 +16,7 @@ from hesc.protocols import labels, wire
 from hesc.protocols.disclosure import Disclosure, table
 from hesc.protocols.message import message_size
 from hesc.protocols.plan import ModelPlan
-from hesc.ring_products import RingProductPlan
+from hesc.ring_products.parts import Ring, parts_of, read, written
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ class LinearPlan(ModelPlan, Concluding):
     """Names of the features, or none."""
     steps: list[Transform] = field(metadata=wire.STEPS)
     """What the client does with features before it encrypts them."""
-    ring: RingProductPlan = field(
-        metadata=wire.encoded(RingProductPlan.to_bytes, RingProductPlan.from_bytes)
+    ring: Ring = field(
+        metadata=wire.declared(wire.Codec(written, lambda value, what, _: read(value, what)))
     )
-    """Sizes and scales."""
+    """Sizes and scales, of one ring product or of several that add up."""
     classes: NDArray[Any] | None = field(metadata=wire.SCORED_CLASSES)
     """A classifier's classes; None of regressors."""
     link: str = field(metadata=wire.LINK)
@@ -130,15 +130,18 @@ class LinearPlan(ModelPlan, Concluding):
     @cached_property
     def rows(self) -> int:
         """Samples of one query, at most; more of them go as several."""
-        return min(self.ring.most_samples, _CIPHERTEXTS * self.ring.capacity)
+        ciphertexts = max(1, _CIPHERTEXTS // len(parts_of(self.ring)))
+        return min(self.ring.most_samples, ciphertexts * self.ring.capacity)
 
     def sizes(self, samples: int = 1) -> Sizes:
         """Bytes up and down for so many samples, over as many queries as they take."""
         full, rest = divmod(whole(samples, "samples", 0), self.rows)
         parts = [(full, self.rows)] * (full > 0) + [(1, rest)] * (rest > 0)
-        found = [(times, self.ring.sizes(count)) for times, count in parts]
-        up = sum(times * message_size([size.up]) for times, size in found)
-        return Sizes(up, sum(times * message_size([size.down]) for times, size in found))
+        rings = parts_of(self.ring)
+        found = [(times, [ring.sizes(count) for ring in rings]) for times, count in parts]
+        up = sum(times * message_size([size.up for size in each]) for times, each in found)
+        down = sum(times * message_size([size.down for size in each]) for times, each in found)
+        return Sizes(up, down)
 
     def errors_of(
         self, weights: NDArray[np.float64], features: NDArray[np.float64]

@@ -19,6 +19,7 @@ from hesc.protocols.linear.features import Features
 from hesc.protocols.linear.plan import LinearPlan
 from hesc.protocols.linear.ranges import ranges_of
 from hesc.ring_products import RingProductPlan
+from hesc.ring_products.parts import PLACES, Ring, RingProductParts
 from hesc.ring_products.plans import Bounds
 
 if TYPE_CHECKING:
@@ -82,6 +83,12 @@ def make(
         NoiseBudgetError: no set reaches this error.
 
     """
+    if model.weights.size > PLACES and (hidden is True or under is not None):
+        raise ParameterError(
+            f"weights that are hidden or encrypted take one ring product, of {PLACES} features "
+            f"times outputs; these are {model.weights.size}. Select features (SelectKBest, PCA), "
+            f"serve outputs as models of their own, or plan Scores(), which splits them"
+        )
     features, low, high, error = grounds(
         model,
         x,
@@ -317,9 +324,11 @@ def _error(clear: Array, max_error: float | None, *, margins: bool) -> float:
 
 def _ring(
     model: Linear, low: Array, high: Array, error: float, *, answers: int | None, under: str | None
-) -> RingProductPlan:
+) -> Ring:
     """Sizes and scales, from the weights themselves where the client may know them."""
     weights, intercepts, shape = model.weights, model.intercepts, model.weights.shape
+    if answers is None and under is None and weights.size > PLACES:
+        return RingProductParts.of_model(weights, intercepts, low=low, high=high, error=error)
     if answers is None and under is None:
         return RingProductPlan.of_model(weights, intercepts, low=low, high=high, error=error)
     bounds = Bounds.of_model(weights, intercepts, low=low, high=high)._asdict()

@@ -11,6 +11,7 @@ from hesc.protocols.linear.plan import LinearPlan
 from hesc.protocols.server import Server
 from hesc.protocols.weights import FIELDS, Weights
 from hesc.ring_products.models import Model, check_samples
+from hesc.ring_products.parts import parts_of, shared_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,9 +52,9 @@ class LinearServer(Server[LinearPlan]):
     ) -> None:
         super().__init__(plan, keys=keys)
         self._weights = Weights.of(weights, intercepts, plan.ring.shape)
-        self._model: Model | None = None
+        self._models: list[Model] = []
         if self.keys is not None or not plan.hidden:
-            self._model = Model(plan.ring, *self._weights, keys=self.keys)
+            self._models = self._ready()
         self.fingerprint = self._weights.fingerprint
         """Fingerprint of the weights, which a ledger is opened with; for no client."""
         self.count = ledger.of_process(self.fingerprint) if plan.hidden else ledger.Count()
@@ -61,12 +62,26 @@ class LinearServer(Server[LinearPlan]):
         by who keeps count elsewhere."""
         self._answering = Lock()
 
+    def _ready(self) -> list[Model]:
+        """Weights of each ring product; what is added to scores is the first one's."""
+        ring, (weights, intercepts) = self.plan.ring, self._weights
+        shares = enumerate(zip(parts_of(ring), shared_by(ring, weights), strict=True))
+        return [
+            Model(part, own, intercepts * (place == 0), keys=self.keys)
+            for place, (part, own) in shares
+        ]
+
+    @property
+    def query_parts(self) -> int | None:
+        """Ciphertexts that a query has: one for each ring product."""
+        return len(parts_of(self.plan.ring))
+
     def model(self) -> dict[str, Any]:
         """Values of the model's fields."""
         return self._weights._asdict()
 
     def compute(self, parts: tuple[bytes, ...], samples: int) -> list[bytes]:
-        """The answer of the ring product.
+        """The answer of each ring product.
 
         Raises:
             WireError, ParameterError, KeyMismatchError: as `answer`; a ring product's query of
@@ -74,13 +89,15 @@ class LinearServer(Server[LinearPlan]):
                 weights are hidden has left.
 
         """
-        model, most = self._model, self.plan.ring.answers
-        if model is None:
+        models, most = self._models, self.plan.ring.answers
+        if not models:
             raise ParameterError("the server has no keys: give keys=, client.public_keys()")
         # The client would refuse the answer; here nothing is computed or counted yet.
-        check_samples(parts[0], samples)
+        for part in parts:
+            check_samples(part, samples)
         if most is None:
-            return [model.evaluate(parts[0])]
+            return [model.evaluate(part) for model, part in zip(models, parts, strict=True)]
+        model = models[0]
         self.count.check()
         with self._answering:
             before = model.answers_left or 0
@@ -96,5 +113,5 @@ class LinearServer(Server[LinearPlan]):
         most = self.plan.ring.answers
         if most is None:
             return None
-        own = most if self._model is None else self._model.answers_left or 0
+        own = self._models[0].answers_left or 0 if self._models else most
         return max(0, min(own, most - self.count.given))

@@ -10,6 +10,7 @@ from hesc.protocols.linear.client import LinearClient
 from hesc.protocols.outsourced.owner import OutsourcedOwner
 from hesc.protocols.outsourced.plan import OutsourcedPlan
 from hesc.protocols.outsourced.server import OutsourcedServer
+from hesc.ring_products.parts import only
 from hesc.ring_products.secret import encrypt_model
 
 
@@ -41,5 +42,5 @@ class OutsourcedClient(LinearClient):
             )
         if owner.plan.digest != plan.digest:
             raise ParameterError("the model is of another plan than this client's")
-        model = encrypt_model(self.secret, plan.ring, *owner.weights)
+        model = encrypt_model(self.secret, only(plan.ring), *owner.weights)
         return OutsourcedServer(plan, model).to_bytes()

@@ -11,6 +11,7 @@ from hesc.protocols.outsourced.server import OutsourcedServer
 from hesc.protocols.server import Owner
 from hesc.protocols.weights import FIELDS, Weights
 from hesc.ring_products.models import EncryptedModel
+from hesc.ring_products.parts import only
 from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
@@ -74,5 +75,5 @@ class OutsourcedOwner(Owner[OutsourcedPlan]):
                 "without own_model=True"
             )
         public = PublicKeys.from_bytes(plan.params, keys, parts=plan.key_parts)
-        data = EncryptedModel.encrypt(plan.ring, public, *self._weights)
+        data = EncryptedModel.encrypt(only(plan.ring), public, *self._weights)
         return OutsourcedServer(plan, data).to_bytes()

@@ -7,6 +7,7 @@ from typing import ClassVar
 from hesc.protocols.outsourced.plan import OutsourcedPlan
 from hesc.protocols.server import EncryptedModelServer
 from hesc.ring_products.models import EncryptedModel, check_samples
+from hesc.ring_products.parts import only
 
 
 class OutsourcedServer(EncryptedModelServer[OutsourcedPlan]):
@@ -26,7 +27,7 @@ class OutsourcedServer(EncryptedModelServer[OutsourcedPlan]):
 
     def __init__(self, plan: OutsourcedPlan, model: bytes, *, keys: bytes | None = None) -> None:
         super().__init__(plan, model, keys=keys)
-        self._model = EncryptedModel.from_bytes(plan.ring, model)
+        self._model = EncryptedModel.from_bytes(only(plan.ring), model)
 
     def compute(self, parts: tuple[bytes, ...], samples: int) -> list[bytes]:
         """The answer of the ring product.
