@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hesc.models.steps import bins
+from hesc.models.steps.scaling import bins
 from hesc.models.transforms import Affine, Monomials, Transform
 
 if TYPE_CHECKING:
