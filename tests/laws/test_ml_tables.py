@@ -92,6 +92,7 @@ def of_numbers(rng: Rng) -> Any:
         RobustScaler,
         lambda: MinMaxScaler(clip=True),
         lambda: KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf"),
+        lambda: KBinsDiscretizer(4, encode="ordinal", quantile_method="averaged_inverted_cdf"),
         lambda: Binarizer(threshold=1.5),
         lambda: Normalizer(norm=str(rng.choice(["l1", "l2", "max"]))),
         lambda: FunctionTransformer(np.square),
@@ -330,3 +331,35 @@ def test_scalers_that_end_branches_are_weights(seed: int) -> None:
         rtol=1e-8,
         atol=1e-8,
     )
+
+
+@pytest.mark.parametrize("strategy", ["mean", "median", "most_frequent", "constant"])
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("indicator", [False, True])
+@pytest.mark.filterwarnings("ignore")
+def test_columns_that_training_data_leave_empty(strategy: str, keep: bool, indicator: bool) -> None:
+    rng = np.random.default_rng(0)
+    rows = np.where(rng.random((40, 4)) < 0.2, np.nan, rng.normal(size=(40, 4)))
+    rows[:, 1] = np.nan
+    imputer = SimpleImputer(
+        strategy=strategy, keep_empty_features=keep, add_indicator=indicator
+    ).fit(rows)
+    assert check(imputer, rows)
+    fresh = rng.normal(size=(5, 4))
+    assert check(imputer, fresh)
+
+
+@pytest.mark.parametrize("marker", [-1, "?"], ids=str)
+@pytest.mark.parametrize("indicator", [False, True])
+def test_other_marks_of_missing_cells(marker: Any, indicator: bool) -> None:
+    kind = type(marker)
+    column = [marker, kind("3"), kind("3"), kind("4"), marker]
+    frame = pd.DataFrame({"a": column, "b": column[::-1]})
+    imputer = SimpleImputer(
+        missing_values=marker, strategy="most_frequent", add_indicator=indicator
+    )
+    encoder = OneHotEncoder(handle_unknown="ignore")
+    part = make_pipeline(imputer, encoder) if kind is int or not indicator else imputer
+    if part is imputer:
+        part = make_pipeline(MissingIndicator(missing_values=marker))
+    assert check(part.fit(frame), frame)

@@ -147,8 +147,13 @@ def _copy(array: ArrayLike | SampleTable) -> Any:
     return given.copy() if hasattr(array, "toarray") or hasattr(array, "iloc") else np.array(array)
 
 
+_TEXTS: Final = (
+    "samples are numbers; some of these are texts: put a ColumnTransformer before the model, with "
+    "a OneHotEncoder, say, for columns of words"
+)
 _QUOTING: Final = {
-    "could not convert": "samples are numbers; some of these are texts",
+    "could not convert": _TEXTS,
+    "Cannot cast object dtype": _TEXTS,
     "Found unknown categories": "a sample has a word, or a number, that is none of the categories "
     "of its column that the model knows, and the model refuses others: see handle_unknown= of its "
     "encoder",

@@ -110,7 +110,7 @@ class Projection:
     """`(x - centre) @ matrix.T`: PCA."""
 
     name: ClassVar[str] = "projection"
-    discloses: ClassVar[str] = "mean and principal axes of the training data"
+    discloses: ClassVar[str] = "means and axes of projections, as of principal components"
     centre: Array
     matrix: Array
 

@@ -118,25 +118,20 @@ def kernel(part: Any) -> list[Transform]:
 
 
 def discretised(part: Any) -> list[Transform]:
-    """What a fitted `KBinsDiscretizer` does.
-
-    Raises:
-        ParameterError: numbers of bins instead of ones.
-
-    """
-    if part.encode == "ordinal":
-        raise ParameterError(
-            "KBinsDiscretizer(encode='ordinal') gives numbers of bins as if they were even steps; "
-            "write encode='onehot', which gives each bin a weight of its own"
-        )
+    """What a fitted `KBinsDiscretizer` does: ones for bins, or their numbers."""
     # Its bins have their lower edges, and those of `Bins` their upper ones.
     inner = [_below(edges[1:-1]) for edges in part.bin_edges_]
     if part.dtype is not None and np.dtype(part.dtype) == np.float32:
         # It rounds features, not edges.
         inner = [double_thresholds(edges) for edges in inner]
-    return [
-        bins(part.n_features_in_, [((place, edges), None) for place, edges in enumerate(inner)])
-    ]
+    ones = bins(part.n_features_in_, [((place, edges), None) for place, edges in enumerate(inner)])
+    if part.encode != "ordinal":
+        return [ones]
+    # The number of a bin is the sum of ones times numbers, of which one is no zero.
+    numbers = np.concatenate([np.arange(len(edges) + 1.0) for edges in inner])
+    owners = np.repeat(np.arange(len(inner)), [len(edges) + 1 for edges in inner])
+    matrix = np.where(np.arange(len(inner))[:, None] == owners, numbers, 0.0)
+    return [ones, Projection(np.zeros(len(numbers)), matrix)]
 
 
 def _below(edges: NDArray[np.floating[Any]]) -> NDArray[np.float64]:

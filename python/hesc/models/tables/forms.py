@@ -120,17 +120,8 @@ class _Frame(SampleTable):
 
     def given(self) -> Any:
         # In double precision, as models are fitted here.
-        narrow = [str(kind) in _NARROW for kind in self._frame.dtypes]
-        if not any(narrow):
-            return self._frame.copy()
-        wide = [
-            str(kind) if not less else "float64"
-            for kind, less in zip(self._frame.dtypes, narrow, strict=True)
-        ]
-        names = self._frame.columns
-        return self._frame.astype(
-            {name: to for name, to, less in zip(names, wide, narrow, strict=True) if less}
-        )
+        kinds = self._frame.dtypes.items()
+        return self._frame.astype({name: "float64" for name, kind in kinds if str(kind) in _NARROW})
 
     def _listed(self, place: int) -> list[Any]:
         found: list[Any] = self._frame.iloc[:, place].astype(object).tolist()
