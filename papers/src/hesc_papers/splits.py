@@ -47,7 +47,7 @@ def _penguins() -> Any:
     import pandas as pd
 
     path = files("palmerpenguins") / "data" / "penguins.csv"
-    return pd.read_csv(path)  # type: ignore[arg-type]
+    return pd.read_csv(path)
 
 
 def _kinds() -> tuple[Any, NDArray[Any]]:
