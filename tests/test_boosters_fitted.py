@@ -204,6 +204,8 @@ def test_what_is_xgboost_s_own(tmp_path: Path) -> None:
     model = made("xgboost", "Classifier").fit(X, LABELS[2])
     with pytest.raises(hesc.ParameterError, match="load_booster"):
         PrivateClassifier.from_fitted(model.get_booster())
+    with pytest.raises(hesc.ParameterError, match=r"PrivateClassifier\.from_fitted"):
+        load_booster(model)
     for options, words in (
         ({"missing": 0.0}, "missing=nan"),
         ({"objective": lambda y, p: (p - y, np.ones_like(y))}, "objective of its own"),

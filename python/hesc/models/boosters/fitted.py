@@ -119,6 +119,11 @@ def saved(booster: Any) -> bytes:
             path = Path(folder) / "model.json"
             booster.save_model(str(path), format="json")
             return path.read_bytes()
+    if is_boosted(booster):
+        raise ParameterError(
+            f"{name} is a fitted estimator: give it to PrivateClassifier.from_fitted or "
+            f"PrivateRegressor.from_fitted, which keep its classes and best iteration"
+        )
     return files.bytes_of(booster)
 
 
