@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
+import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
@@ -27,7 +28,7 @@ from hesc.models.steps import walking
 PAGE: Final = Path(__file__).resolve().parent.parent / "docs/estimators.md"
 _HEAD: Final = """# Every estimator
 
-What `hesc.ml` does with each estimator of scikit-learn, XGBoost and LightGBM.
+What `hesc.ml` does with each estimator of scikit-learn VERSION, XGBoost and LightGBM.
 `python -m scripts.estimators_table` writes this page from the lists that models are taken by.
 [Private predictions](ml.md) says how they are used.
 
@@ -181,10 +182,15 @@ def _boosters() -> list[str]:
     return _section("XGBoost and LightGBM", served, refused)
 
 
+def version() -> str:
+    """The version of scikit-learn, as the page names it."""
+    return ".".join(sklearn.__version__.split(".")[:2])
+
+
 def page() -> str:
     """The page as it should be."""
     lines = [
-        _HEAD,
+        _HEAD.replace("VERSION", version()),
         *_models("classifier", extraction.CLASSIFIERS, "weights: scores of classes"),
         *_models("regressor", extraction.REGRESSORS, "weights: predictions"),
         *_transformers(),

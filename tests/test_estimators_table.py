@@ -8,6 +8,9 @@ import pytest
 from scripts import estimators_table
 from sklearn.utils import all_estimators
 
+IS_OF_THIS = f"scikit-learn {estimators_table.version()}," in estimators_table.PAGE.read_text()
+pytestmark = pytest.mark.skipif(not IS_OF_THIS, reason="the page is of another scikit-learn")
+
 
 # What scikit-learn is about to drop warns if it is made.
 @pytest.mark.filterwarnings("ignore::FutureWarning")

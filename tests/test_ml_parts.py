@@ -62,6 +62,14 @@ def test_stated_errors_are_true(made: PrivateRegressor) -> None:
         assert run.error == plan.error <= plan.deployment_error
 
 
+def test_errors_are_no_larger_than_wanted() -> None:
+    """Whichever is wanted: sizes go in steps, and some errors are nearly those that are wanted."""
+    weights, ones = RNG.normal(size=(3, FEATURES)), np.ones(FEATURES)
+    for error in 1e-3 * 2.0 ** np.linspace(0, 2, 9):
+        found = RingProductParts.of_model(weights, 0.0, low=-ones, high=ones, error=error)
+        assert found.error <= error
+
+
 def test_a_plan_says_that_there_are_parts(made: PrivateRegressor) -> None:
     plan = made._served().plan
     assert "the client sees the 2 sums" in str(plan)

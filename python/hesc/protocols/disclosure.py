@@ -136,8 +136,8 @@ def table(
     )
     if (count := len(parts_of(ring))) > 1:
         rows["parts"] = (
-            f"features go in {count} ring products, every {count}th in one: the client sees the "
-            f"{count} sums that each score is made of, and 2^-128 is of each"
+            f"features go in {count} ring products, one in {count} in each: the client sees the "
+            f"{count} sums that each score is made of, and 2^-128 is of each sum"
         )
     what = model_kind(classes)
     return Disclosure(f"Private {what}: {features} encrypted features, {each} a sample", rows)
