@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import hesc
 from hesc.cli import files
+from hesc.cli.batches import batches
 from hesc.ml import (
     Classes,
     ClientFolder,
@@ -533,3 +535,27 @@ def test_a_table_is_not_written() -> None:
     made.plan(X)
     made.predict(X[:5], fhe="execute", progress=False)
     pd.testing.assert_frame_equal(X, kept)
+
+
+def test_no_sample_and_a_name_twice_are_refused(private: PrivateClassifier) -> None:
+    with pytest.raises(hesc.ShapeError, match=r"got the shape \(0, "):
+        private.predict(X[:0], fhe="execute", progress=False)
+    with pytest.raises(hesc.ShapeError, match="two columns of the table have one name"):
+        private.predict(pd.concat([X, X[["job"]]], axis=1), fhe="execute", progress=False)
+
+
+@pytest.mark.parametrize("word", ["NA", " ", "None"])
+def test_words_of_files_that_stand_for_nothing_elsewhere(word: str) -> None:
+    """A model that knows such a word as a category is told that word."""
+    table = X.assign(job=np.where(X.index % 3, "clerk", word))
+    parts = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["job"]))
+    made = PrivateClassifier(make_pipeline(parts, LogisticRegression())).fit(table, Y)
+    plan = made.plan(table)
+    text = ",".join(plan.names).encode()
+    cells = dict.fromkeys(plan.names, "1") | {"job": word}
+    lines = text + b"\n" + ",".join(cells.values()).encode() + b"\n"
+    ((_, batch),) = batches(io.BytesIO(lines), plan, ignore_extra=False)
+    assert batch[0][plan.names.index("job")] == word
+    unknown = b"".join([text, b"\n", ",".join((cells | {"job": "NULL"}).values()).encode(), b"\n"])
+    ((_, batch),) = batches(io.BytesIO(unknown), plan, ignore_extra=False)
+    assert batch[0][plan.names.index("job")] is None

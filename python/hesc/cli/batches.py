@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from hesc._native import HescError
-from hesc.cli.csv_files import CsvFile
+from hesc.cli.csv_files import Column, CsvFile
 from hesc.models import transforms
 from hesc.models.conclusions import INVERSES
 
@@ -38,10 +38,11 @@ def batches(
     table = CsvFile(file)
     first = 0
     places = table.chosen(plan.names, plan.inputs, ignore_extra=ignore_extra)
-    kinds: list[str] = []
+    columns: list[Column] = []
     if transforms.read_tables(plan.steps):
         kinds = transforms.compiled(plan.steps, plan.inputs).kinds
-    for batch in table.batches(places, size, kinds):
+        columns = list(map(Column, kinds, transforms.known_words(plan.steps, plan.inputs)))
+    for batch in table.batches(places, size, columns):
         yield first, batch
         first += len(batch)
 

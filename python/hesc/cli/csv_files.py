@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import math
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from hesc._native import HescError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -23,6 +23,15 @@ _MISSING: Final = frozenset(
 _TRUTHS: Final = {"true": 1.0, "false": 0.0}
 # A line that is longer is none.
 _LONGEST_LINE: Final = 1 << 22
+
+
+class Column(NamedTuple):
+    """What the cells of a column may be."""
+
+    kind: str
+    """As `hesc._native.Steps.kinds` says."""
+    words: Collection[str]
+    """Words that are known, whatever `pandas.read_csv` takes them for."""
 
 
 class CsvFile:
@@ -98,7 +107,7 @@ class CsvFile:
         return [places[name] for name in names]
 
     def batches(
-        self, places: Sequence[int], rows: int, kinds: Sequence[str] = ()
+        self, places: Sequence[int], rows: int, columns: Sequence[Column] = ()
     ) -> Iterator[NDArray[Any]]:
         """Arrays (up to `rows`, columns) of the rows that follow.
 
@@ -107,23 +116,23 @@ class CsvFile:
         Args:
             places: of the columns.
             rows: of an array, at most.
-            kinds: what each column holds, as `hesc._native.Steps` says. Without, all are numbers,
-                and none is missing. With them what `pandas.read_csv` takes for missing is, True
-                and False are numbers, and words are as they are in the file.
+            columns: what each holds. Without, all are numbers, and none is missing. With them what
+                `pandas.read_csv` takes for missing is, but for words that are known, True and False
+                are numbers, and words are as they are in the file.
 
         Raises:
             HescError: a row of another length, a cell that is no number, no row at all. The message
                 names the place and no value.
 
         """
-        words = any(kind != "number" for kind in kinds)
+        words = any(column.kind != "number" for column in columns)
         dtype = object if words else np.float64
         batch: list[list[Any]] = []
         some = False
         for cells in self._rows:
             if len(cells) != len(self.header):
                 raise self._problem(f"it has {len(cells)} cells, the header {len(self.header)}")
-            batch.append(self._row(cells, places, kinds))
+            batch.append(self._row(cells, places, columns))
             some = True
             if len(batch) == rows:
                 yield np.array(batch, dtype=dtype)
@@ -165,19 +174,18 @@ class CsvFile:
         self._line = line
         return self._problem("it is empty: remove it, or fill in the row that is missing")
 
-    def _row(self, cells: list[str], places: Sequence[int], kinds: Sequence[str]) -> list[Any]:
-        if not kinds:
+    def _row(self, cells: list[str], places: Sequence[int], columns: Sequence[Column]) -> list[Any]:
+        if not columns:
             return [self._number(cells[place].strip(), place) for place in places]
-        return [
-            self._cell(cells[place], place, kind) for place, kind in zip(places, kinds, strict=True)
-        ]
+        pairs = zip(places, columns, strict=True)
+        return [self._cell(cells[place], place, column) for place, column in pairs]
 
-    def _cell(self, cell: str, place: int, kind: str) -> float | str | None:
+    def _cell(self, cell: str, place: int, column: Column) -> float | str | None:
         """A cell of a table that may have words and missing ones."""
+        if column.kind != "number":
+            return None if cell in _MISSING and cell not in column.words else cell
         if cell.strip() in _MISSING:
             return None
-        if kind != "number":
-            return cell
         truth = _TRUTHS.get(cell.strip().lower())
         return self._number(cell.strip(), place) if truth is None else truth
 

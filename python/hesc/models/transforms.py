@@ -276,6 +276,32 @@ def read_tables(steps: Sequence[Transform]) -> bool:
     return any(isinstance(step, Codes | Fill | IsMissing | Tokens) for step in every(steps))
 
 
+def known_words(steps: Sequence[Transform], inputs: int) -> list[set[str]]:
+    """The words that steps tell from others and from missing cells, for each column."""
+    found: list[set[str]] = [set() for _ in range(inputs)]
+    _add_words(steps, found)
+    return found
+
+
+def _add_words(steps: Sequence[Transform], columns: list[set[str]]) -> None:
+    for step in steps:
+        if isinstance(step, Branches):
+            for branch in step.branches:
+                _add_words(branch.steps, [columns[place] for place in branch.columns])
+            return
+        if isinstance(step, Codes):
+            for words, coded in zip(columns, step.columns, strict=True):
+                words.update(each for each in coded.categories if isinstance(each, str))
+            return
+        if not isinstance(step, Fill | IsMissing):
+            return
+        if isinstance(step.missing, str):
+            for words in columns:
+                words.add(step.missing)
+        if isinstance(step, IsMissing):
+            return
+
+
 def columns_of(steps: Sequence[Transform], inputs: int) -> list[int]:
     """The column that each feature is, but for missing cells and limits; -1 where it is none."""
     found = list(range(inputs))

@@ -72,7 +72,8 @@ def _prepared(plan: Any, samples: Rows, *, clip: bool) -> Iterator[Clipped]:
     width = transforms.width(plan.steps, plan.inputs)
     queries = max(1, _FEATURES // (width * plan.rows))
     count = plan.rows * queries
-    for first in range(0, len(samples), count):
+    # No sample at all is refused as one that cannot be read.
+    for first in range(0, max(1, len(samples)), count):
         try:
             yield plan.prepared(samples[first : first + count], clip=clip)
         except OutOfRangeError as error:

@@ -297,6 +297,8 @@ def read(samples: Any) -> SampleTable:
     _not_lazy(samples)
     found = _framed(samples)
     if found is not None:
+        if len(set(found.names)) != len(found.names):
+            raise ShapeError("two columns of the table have one name: rename or drop one of them")
         return found
     if hasattr(samples, "to_list") and hasattr(samples, "name"):  # a column of a DataFrame
         samples = samples.to_list()
