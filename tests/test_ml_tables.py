@@ -16,8 +16,9 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 from sklearn.feature_selection import SelectKBest
-from sklearn.impute import SimpleImputer
+from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
@@ -27,6 +28,7 @@ from sklearn.preprocessing import (
     MaxAbsScaler,
     OneHotEncoder,
     OrdinalEncoder,
+    QuantileTransformer,
     StandardScaler,
     TargetEncoder,
 )
@@ -559,3 +561,36 @@ def test_words_of_files_that_stand_for_nothing_elsewhere(word: str) -> None:
     unknown = b"".join([text, b"\n", ",".join((cells | {"job": "NULL"}).values()).encode(), b"\n"])
     ((_, batch),) = batches(io.BytesIO(unknown), plan, ignore_extra=False)
     assert batch[0][plan.names.index("job")] is None
+
+
+def test_what_sparse_rows_are_to_others_is_refused() -> None:
+    """Of a sparse matrix QuantileTransformer leaves zeros alone, and clients do not."""
+    rows = np.random.default_rng(0).integers(0, 3, (ROWS, 3)).astype(float)
+    part = QuantileTransformer(n_quantiles=10)
+    made = PrivateClassifier(make_pipeline(part, LogisticRegression())).fit(rows, Y)
+    with pytest.raises(hesc.ShapeError, match=r"QuantileTransformer takes .* X\.toarray"):
+        made.predict(sparse.csr_matrix(rows))
+
+
+@pytest.mark.parametrize("kind", ["datetime64[s]", "timedelta64[ns]"])
+def test_dates_are_no_numbers(kind: str) -> None:
+    rows = np.random.default_rng(0).integers(0, 50, (ROWS, 2)).astype(float)
+    made = PrivateClassifier(LogisticRegression()).fit(rows, Y)
+    for dates in (rows.astype(kind), pd.DataFrame(rows).assign(a=rows[:, 0].astype(kind))):
+        with pytest.raises(hesc.ShapeError, match="samples are dates"):
+            made.predict(dates)
+
+
+def test_tables_inside_of_what_is_made_of_others_are_refused_by_name() -> None:
+    inner = make_pipeline(before(), LogisticRegression())
+    with pytest.raises(hesc.ParameterError, match=r"nearest: make_pipeline\(columns, OneVsRest"):
+        PrivateClassifier(OneVsRestClassifier(inner)).fit(X, Y)
+
+
+def test_an_indicator_that_refuses_new_gaps_is_refused_by_name() -> None:
+    rows = np.random.default_rng(0).normal(size=(ROWS, 3))
+    rows[::7, 1] = np.nan
+    parts = make_union(SimpleImputer(), MissingIndicator())
+    made = PrivateClassifier(make_pipeline(parts, LogisticRegression())).fit(rows, Y)
+    with pytest.raises(hesc.ParameterError, match="error_on_new=False"):
+        made.plan(rows)

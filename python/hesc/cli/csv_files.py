@@ -29,7 +29,7 @@ class Column(NamedTuple):
     """What the cells of a column may be."""
 
     kind: str
-    """As `hesc._native.Steps.kinds` says."""
+    """Numbers, words or any cells, as `hesc._native.Steps.kinds` says."""
     words: Collection[str]
     """Words that are known, whatever `pandas.read_csv` takes them for."""
 

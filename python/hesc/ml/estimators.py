@@ -66,7 +66,7 @@ class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
             XGBRF-, LGBM- or CatBoostRegressor), what is made of linear ones (MultiOutput-,
             TransformedTarget-, Voting-, Stacking-, BaggingRegressor), a search over any of them, or
             what has `coef_`, `intercept_` and such predictions; alone or behind the transforms that
-            `PrivateClassifier` names.
+            `PrivateClassifier` names. docs/estimators.md has a table.
 
     """
 

@@ -33,6 +33,7 @@ def learned(private: Any, X: ArrayLike, y: ArrayLike, **checks: Any) -> tuple[Ro
         ShapeError, ValueError: what is no table, or no targets.
 
     """
+    _not_read_otherwise(private.estimator, X)
     if not _are_tables(private.estimator, X):
         found = quietly(validate_data, private, X, y, dtype=np.float64, **checks)
         return found[0], found[1]
@@ -53,6 +54,7 @@ def known(private: Any, X: ArrayLike) -> Rows:
     """
     # scikit-learn would take what is hidden as it is.
     not_masked(X, "samples")
+    _not_read_otherwise(private.estimator_, X)
     if not _are_tables(private.estimator_, X):
         rows: NDArray[np.float64] = quietly(
             validate_data, private, X, reset=False, dtype=np.float64
@@ -67,6 +69,37 @@ def known(private: Any, X: ArrayLike) -> Rows:
             f"{private.n_features_in_} features as input"
         )
     return table
+
+
+def _not_read_otherwise(estimator: Any, X: ArrayLike) -> None:
+    """Refuses samples that would be taken for other numbers than people mean.
+
+    scikit-learn takes dates for numbers of days or seconds. Some estimators take what a sparse
+    matrix does not store for something else than zeros, which clients read.
+
+    Raises:
+        ShapeError: dates; sparse rows of such an estimator.
+
+    """
+    kinds = {np.dtype(kind).kind for kind in _dtypes(X)}
+    if kinds & {"m", "M"}:
+        raise ShapeError("samples are dates, which no model here reads: make them numbers")
+    name = steps.skips_zeros(estimator) if forms.is_sparse(X) else None
+    if name is not None:
+        raise ShapeError(
+            f"{name} takes cells that a sparse matrix does not store for something else than "
+            f"zeros, and clients read zeros: give it rows, X.toarray()"
+        )
+
+
+def _dtypes(X: Any) -> list[Any]:
+    """Types of numpy of an array, or of the columns of a table of pandas."""
+    if hasattr(X, "dtypes") and hasattr(X, "iloc"):
+        found = X.dtypes
+        listed = list(found) if hasattr(found, "__iter__") else [found]
+    else:
+        listed = [getattr(X, "dtype", None)]
+    return [each for each in listed if isinstance(each, np.dtype)]
 
 
 def _are_tables(estimator: Any, X: ArrayLike) -> bool:

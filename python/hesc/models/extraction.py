@@ -36,7 +36,13 @@ from hesc.models.linear import composed, simple
 from hesc.models.linear.composed import COMPOSITES
 from hesc.models.linear.simple import Linear
 from hesc.models.samples import on_copies
-from hesc.models.steps import TRANSFORMS, check_options, inputs_of, transforms_of
+from hesc.models.steps import (
+    TRANSFORMS,
+    check_options,
+    inputs_of,
+    takes_tables,
+    transforms_of,
+)
 from hesc.models.steps.walking import all_parts_of
 from hesc.models.steps.walking import parts_of as parts_of  # noqa: PLC0414 - who reads estimators asks here
 from hesc.models.trees import TreeEnsemble
@@ -252,10 +258,17 @@ def _check_options(final: Any) -> None:
     for inner in [] if composite is None else composite.inner(final):
         finals = CLASSIFIERS if type(final) in composed.CLASSIFIERS else REGRESSORS
         check(inner, finals)
-        if has_trees(parts_of(inner)[-1]):
+        name, last = type(final).__name__, parts_of(inner)[-1]
+        if takes_tables(inner):
             raise ParameterError(
-                f"{type(final).__name__} of trees is not computed on encrypted features; nearest: "
-                f"the trees alone, or {type(final).__name__} of linear models"
+                f"this {name} has transformers of tables inside, which clients compute before it; "
+                f"nearest: make_pipeline(columns, {name}(model)) in place of "
+                f"{name}(make_pipeline(columns, model))"
+            )
+        if fitted.is_boosted(last) or has_trees(last):
+            raise ParameterError(
+                f"{name} of trees is not computed on encrypted features; nearest: the trees alone, "
+                f"or {name} of linear models"
             )
 
 

@@ -132,6 +132,17 @@ def takes_tables(estimator: Any) -> bool:
     return any(type(part) in _OF_TABLES for part in all_parts_of(estimator))
 
 
+def skips_zeros(estimator: Any) -> str | None:
+    """The part that treats zeros which a sparse matrix leaves out otherwise, by name, if any."""
+    kinds = [type(part) for part in all_parts_of(estimator)]
+    found = (
+        kind.__name__
+        for kind in kinds
+        if kind is QuantileTransformer or kind.__module__.startswith("xgboost.")
+    )
+    return next(found, None)
+
+
 def begins_with_texts(estimator: Any) -> bool:
     """Whether samples of a pipeline, fitted or not, are texts instead of rows."""
     kinds = [type(part) for part in all_parts_of(estimator)]

@@ -42,6 +42,11 @@ def imputer(part: Any) -> list[TableStep]:
 def indicator(part: Any) -> list[TableStep]:
     """What a fitted `MissingIndicator` does."""
     places = tuple(int(place) for place in part.features_)
+    if part.error_on_new and len(places) < part.n_features_in_:
+        raise ParameterError(
+            "MissingIndicator refuses missing cells of columns that had none where it was fitted, "
+            "and clients do not: write error_on_new=False, or SimpleImputer(add_indicator=True)"
+        )
     if not places:
         raise ParameterError(
             "MissingIndicator met no missing cell, so that it gives nothing: leave it out, or "
