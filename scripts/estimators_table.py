@@ -9,6 +9,7 @@ refusal is what it says nearest to. A test holds the page against the lists.
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -68,6 +69,7 @@ _NOTES: Final = {
     "BaggingClassifier": "of logistic models: the client learns scores of all, and averages "
     "probabilities",
     "MultiOutputRegressor": "a linear regressor for each target",
+    "RegressorChain": "the product of linear regressors' weights",
     "TransformedTargetRegressor": "a scaler's inverse is folded into weights; of functions the "
     "client takes the inverse, one of numpy's exp, expm1, exp2, square, sqrt, sinh, or "
     "scipy.special.expit",
@@ -106,9 +108,10 @@ def _blank(kind: type) -> Any:
     return object.__new__(kind)
 
 
-def _of(place: str) -> list[type]:
-    """Estimators of scikit-learn of a kind, without those of no kind of their own."""
-    return [kind for _, kind in all_estimators(place) if not _is_kept(kind)]
+@cache
+def _of(place: str | None) -> tuple[type, ...]:
+    """Estimators of scikit-learn of a kind, or of all, without those that are taken as others."""
+    return tuple(kind for _, kind in all_estimators(place) if not _is_kept(kind))
 
 
 def _is_kept(kind: type) -> bool:
@@ -145,12 +148,12 @@ def _section(title: str, served: dict[str, str], refused: dict[str, str]) -> lis
 
 def _is_transformer(kind: type) -> bool:
     predicts = kind in _of("classifier") or kind in _of("regressor")
-    return hasattr(kind, "transform") and not predicts and not _is_kept(kind)
+    return hasattr(kind, "transform") and not predicts
 
 
 def _transformers() -> list[str]:
     served, refused = {}, {}
-    for kind in (kind for _, kind in all_estimators() if _is_transformer(kind)):
+    for kind in filter(_is_transformer, _of(None)):
         if kind in steps.TRANSFORMS:
             served[kind.__name__] = "the client, in the clear, before it encrypts"
         else:
@@ -161,8 +164,7 @@ def _transformers() -> list[str]:
 def _others() -> list[str]:
     """Estimators that are neither classifiers nor regressors nor transformers."""
     known = {*_of("classifier"), *_of("regressor")}
-    found = [kind for _, kind in all_estimators() if kind not in known and not _is_kept(kind)]
-    rest = [kind for kind in found if not _is_transformer(kind)]
+    rest = [kind for kind in _of(None) if kind not in known and not _is_transformer(kind)]
     refused = {kind.__name__: _nearest(_blank(kind), extraction.CLASSIFIERS) for kind in rest}
     return _section("Clusters, densities, outliers", {}, refused)
 

@@ -63,7 +63,7 @@ from sklearn.linear_model import (
     TweedieRegressor,
 )
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.multioutput import MultiOutputRegressor
+from sklearn.multioutput import MultiOutputRegressor, RegressorChain
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
@@ -141,6 +141,7 @@ REGRESSORS = [
     GammaRegressor(),
     TweedieRegressor(),
     MultiOutputRegressor(Ridge()),
+    RegressorChain(Ridge()),
     TransformedTargetRegressor(Ridge()),
     VotingRegressor([("one", Ridge())]),
     StackingRegressor([("one", Ridge())], cv=2),

@@ -132,6 +132,12 @@ CLASSIFIERS: list[tuple[Any, Any]] = [
     (BaggingClassifier(LOGISTIC, 3, max_features=3, random_state=0), TWO),
     (BaggingClassifier(LOGISTIC, 3, random_state=0), THREE),
 ]
+if "temperature" in CalibratedClassifierCV._parameter_constraints["method"][0].options:
+    CLASSIFIERS += [
+        (CalibratedClassifierCV(LOGISTIC, method="temperature", cv=3, ensemble=several), data)
+        for several in (True, False)
+        for data in (TWO, THREE)
+    ]
 REGRESSORS: list[tuple[Any, Any]] = [
     *(
         (model, TARGET)
@@ -181,6 +187,7 @@ REGRESSORS: list[tuple[Any, Any]] = [
             PLSCanonical(2),
             CCA(2),
             MultiOutputRegressor(make_pipeline(StandardScaler(), Ridge())),
+            RegressorChain(make_pipeline(StandardScaler(), Ridge()), order=[1, 0]),
             TransformedTargetRegressor(Ridge(), transformer=StandardScaler()),
         )
     ),
@@ -474,7 +481,7 @@ def test_classifiers_that_are_not_linear_are_refused_with_the_reason(
         ),
         (VotingRegressor([("a", PoissonRegressor())]), "functions of something linear"),
         (MultiOutputRegressor(DecisionTreeRegressor()), "of trees is not"),
-        (RegressorChain(Ridge()), r"MultiOutputRegressor\(Ridge\(\)\)"),
+        (RegressorChain(make_pipeline(PCA(2), Ridge())), "transforms of their own"),
         (SVR(), r"SVR\(kernel='linear'\)"),
         (DummyRegressor(), "the constant itself"),
     ],

@@ -91,7 +91,6 @@ _INSTEAD: Final = {
     "NearestCentroid": "LinearDiscriminantAnalysis",
     "OneVsOne": _VOTES,
     "OutputCode": _VOTES,
-    "RegressorChain": "MultiOutputRegressor({}), or " + _EACH,
     "Chain": _EACH,
     "MultiOutputClassifier": _EACH,
     "StackingClassifier": "averaged probabilities, VotingClassifier(voting='soft')",

@@ -21,7 +21,7 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import LinearRegression, RidgeCV
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.multioutput import MultiOutputRegressor
+from sklearn.multioutput import MultiOutputRegressor, RegressorChain
 from sklearn.preprocessing import (
     FunctionTransformer,
     MaxAbsScaler,
@@ -164,6 +164,26 @@ def _targets(final: Any, form: Form) -> Linear:
             "the targets of this MultiOutputRegressor have different links; fit one model of each"
         )
     return _stacked(final, forms, links.pop())
+
+
+def _of_chain(final: Any) -> list[Any]:
+    own = vars(final)
+    # Named otherwise in older versions of scikit-learn.
+    return [own["base_estimator"] if own.get("estimator") is None else own["estimator"]]
+
+
+def _chained(final: Any, form: Form) -> Linear:
+    """Each target of the features and of those before it, hence of the features alone."""
+    forms = _numbers_of(final, final.estimators_, form)
+    features = final.n_features_in_
+    weights, intercepts = np.zeros((len(forms), features)), np.zeros(len(forms))
+    for place, (target, each) in enumerate(zip(final.order_, forms, strict=True)):
+        _alike(final, [each._replace(steps=[]), each])
+        own, others = each.weights[0, :features], each.weights[0, features:]
+        before = list(final.order_[:place])
+        weights[target] = own + others @ weights[before]
+        intercepts[target] = each.intercepts[0] + others @ intercepts[before]
+    return Linear([], weights, intercepts, "none")
 
 
 # Averages
@@ -400,6 +420,7 @@ AVERAGES: Final = (CalibratedClassifierCV, VotingClassifier, BaggingClassifier)
 """Those whose classes are chosen by probabilities of several models."""
 REGRESSORS: Final[dict[type, ComposedKind]] = {
     MultiOutputRegressor: ComposedKind(_one, _estimators, _targets, _side_by_side),
+    RegressorChain: ComposedKind(_of_chain, _estimators, _chained, _predicted),
     TransformedTargetRegressor: ComposedKind(
         _given("regressor", LinearRegression),
         lambda final: [final.regressor_],
