@@ -18,7 +18,12 @@ CELLS = {
 }
 # Wheels of these begin with versions of numpy and pandas after the oldest that hesc takes.
 TOO_NEW = {("3.13", "oldest"), ("3.14", "oldest"), ("3.14", "between")}
-TESTS = ["tests/test_tables.py", "tests/test_ml_estimators.py", "tests/test_ml_newcomers.py"]
+TESTS = [
+    "tests/test_tables.py",
+    "tests/test_ml_tables.py",
+    "tests/test_ml_estimators.py",
+    "tests/test_ml_newcomers.py",
+]
 
 nox.options.error_on_missing_interpreters = False
 

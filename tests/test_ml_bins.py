@@ -30,7 +30,7 @@ import hesc
 from hesc._support import documents
 from hesc.ml import LinearPlan, PrivateClassifier, PrivateRegressor, Scores
 from hesc.models import additive, transforms
-from hesc.models.steps.scaling import bins
+from hesc.models.steps import scaling
 from hesc.models.transforms import transformed
 from hesc.models.trees import TreeEnsemble
 
@@ -250,7 +250,7 @@ def test_wishes_of_bins_that_cannot_be(wishes: dict[str, Any], error: str, text:
 
 def test_pairs_of_features_have_cells() -> None:
     one, two = (0, np.array([1.0])), (2, np.array([0.0, 5.0]))
-    cells = bins(3, [(one, two), (two, None)])
+    cells = scaling.bins(3, [(one, two), (two, None)])
     assert cells.widths == (3, 9)
     assert transformed([cells], np.array([[1.0, 9, 6]])).tolist() == [[0, 0, 1, 0, 0, 0, 0, 0, 1]]
 
