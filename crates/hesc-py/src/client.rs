@@ -1,12 +1,13 @@
-//! Transforms of a client: tables of Python become features.
+//! What a client does: tables of Python become features, scores become classes and probabilities.
 
-use hesc_client::{ClientError, Table, Words};
+use hesc_client::{Classes, ClientError, Link, Table, Words};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArray2};
 use numpy::{PyUntypedArrayMethods as _, ToPyArray as _};
+use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
-use crate::errors::{ShapeError, client_to_py};
+use crate::errors::{ParameterError, ShapeError, client_to_py};
 use crate::workers::Compute;
 
 /// Work that is done before others could be told of it.
@@ -142,4 +143,53 @@ impl Steps {
             Err(failed) => Err(failed.into()),
         }
     }
+}
+
+/// Rows of scores: how many outputs there are, and the numbers.
+fn rows<'a>(scores: &'a PyReadonlyArray2<'_, f64>) -> PyResult<(usize, &'a [f64])> {
+    Ok((scores.shape()[1], scores.as_slice()?))
+}
+
+/// Probabilities of all classes, a row for each row of scores.
+#[pyfunction]
+pub fn probabilities<'py>(
+    py: Python<'py>,
+    link: &str,
+    scores: PyReadonlyArray2<'py, f64>,
+) -> PyResult<Features<'py>> {
+    let (outputs, values) = rows(&scores)?;
+    let link = Link::named(link).ok_or_else(|| {
+        ParameterError::new_err(format!("a link is one of {}", Link::NAMES.join(", ")))
+    })?;
+    let found = link.probabilities(values, outputs).map_err(client_to_py)?;
+    PyArray1::from_vec(py, found).reshape([scores.shape()[0], outputs.max(2)])
+}
+
+/// Places of classes, one for each row of scores.
+#[pyfunction]
+pub fn class_places<'py>(
+    py: Python<'py>,
+    scores: PyReadonlyArray2<'py, f64>,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let (outputs, values) = rows(&scores)?;
+    let places = hesc_client::places(values, outputs).into_iter();
+    // There are fewer classes than 2^63.
+    Ok(PyArray1::from_vec(py, places.map(|place| place as i64).collect()))
+}
+
+/// Names of classes from a document of their own.
+#[pyfunction]
+pub fn read_classes<'py>(py: Python<'py>, document: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    match Classes::from_bytes(document).map_err(client_to_py)? {
+        Classes::Truths(values) => values.into_bound_py_any(py),
+        Classes::Wholes(values) => values.into_bound_py_any(py),
+        Classes::Numbers(values) => values.into_bound_py_any(py),
+        Classes::Texts(values) => values.into_bound_py_any(py),
+    }
+}
+
+/// Refuses a plan of linear scores that no client reads.
+#[pyfunction]
+pub fn check_linear_plan(py: Python<'_>, document: &[u8]) -> PyResult<()> {
+    py.compute(|| hesc_client::Plan::from_bytes(document)).map(drop).map_err(client_to_py)
 }

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc._native import ParameterError
-from hesc._support.callers import usual_floats
+from hesc import _native
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,12 +43,10 @@ def predictions(classes: NDArray[Any] | None, scores: NDArray[np.float64]) -> ND
     """
     if classes is None:
         return scores
-    best = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
-    chosen: NDArray[Any] = classes[best]
+    chosen: NDArray[Any] = classes[_native.class_places(_rows(scores))]
     return chosen
 
 
-@usual_floats
 def probabilities(link: str, scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Probabilities of all classes, by one of `LINKS`.
 
@@ -57,33 +54,9 @@ def probabilities(link: str, scores: NDArray[np.float64]) -> NDArray[np.float64]
         ParameterError: scores that give none.
 
     """
-    if link == "none":
-        raise ParameterError(
-            "the scores of this model give no probabilities; LogisticRegression's do"
-        )
-    if link == "shares":
-        # Scores are probabilities, of two classes less 1/2; errors bring some below zero.
-        both = np.column_stack([0.5 - scores, 0.5 + scores]) if scores.ndim == 1 else scores
-        return _normalised(np.maximum(both, 0))
-    if scores.ndim == 1:
-        high = sigmoid(scores)
-        return np.column_stack([1 - high, high])
-    if link == "softmax":
-        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    else:
-        powers = sigmoid(scores)
-    return _normalised(powers)
+    return _native.probabilities(link, _rows(scores))
 
 
-def _normalised(powers: NDArray[np.float64]) -> NDArray[np.float64]:
-    total = powers.sum(axis=1, keepdims=True)
-    # As scikit-learn does where no class wants a sample.
-    shares: NDArray[np.float64] = np.full_like(powers, 1 / powers.shape[1])
-    np.divide(powers, total, out=shares, where=total > 0)
-    return shares
-
-
-def sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """`1 / (1 + exp(-x))`, without overflow."""
-    small = np.exp(-np.abs(x))
-    return np.where(x >= 0, 1 / (1 + small), small / (1 + small))
+def _rows(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    rows = scores[:, None] if scores.ndim == 1 else scores
+    return np.ascontiguousarray(rows, dtype=np.float64)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
-from hesc.models.conclusions import sigmoid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,12 +20,20 @@ if TYPE_CHECKING:
 
 _LARGEST: Final = 1 << 24
 """Numbers of a matrix that two are multiplied to, unless one of them is larger."""
+
+
+def _sigmoid(x: Array) -> Array:
+    """`1 / (1 + exp(-x))`, without overflow."""
+    small = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1 / (1 + small), small / (1 + small))
+
+
 ACTIVATIONS: Final[dict[str, Callable[[Array], Array]]] = {
     "identity": lambda x: x,
     "square": lambda x: x * x,
     "relu": lambda x: np.maximum(x, 0),
     "tanh": np.tanh,
-    "logistic": sigmoid,
+    "logistic": _sigmoid,
 }
 """What a layer does with its sums, by scikit-learn's names, and `square`."""
 
