@@ -13,10 +13,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 import hesc
-from hesc._native import Steps
+from hesc._native import Steps, check_linear_plan
 from hesc._support.strict_json import VALUES
+from hesc.ml import PrivateClassifier, PrivateRegressor
+from hesc.protocols.linear.plan import LinearPlan
+from hesc.protocols.wire import Documented
+from tests.lying_documents import lies
 
 STORED = Path(__file__).parents[1] / "vectors/client"
 CASES = [
@@ -91,6 +99,42 @@ def test_tables_of_other_shapes_are_refused() -> None:
     for inputs in (0, 1 << 17):
         with pytest.raises(hesc.WireError, match="from 1 to 65536"):
             read([], inputs)
+
+
+@pytest.fixture(scope="module")
+def plans() -> list[bytes]:
+    """Of a classifier with transforms and names, of one of two classes, and of a regressor."""
+    x = np.random.default_rng(3).normal(size=(60, 3))
+    y = np.digitize(x[:, 0] + x[:, 1] ** 2, [0.3, 1.5])
+    made: list[Any] = [
+        PrivateClassifier(
+            make_pipeline(StandardScaler(), PolynomialFeatures(2), LogisticRegression())
+        ).fit(x, y),
+        PrivateClassifier(DecisionTreeClassifier(max_depth=1)).fit(x, y > 0),
+        PrivateRegressor(LinearRegression()).fit(x, y),
+    ]
+    return [private.plan(x, names=["a", "b", "it's"]).to_bytes() for private in made]
+
+
+def refuses(read: Any, data: bytes) -> bool:
+    try:
+        read(data)
+    except hesc.WireError:
+        return True
+    return False
+
+
+def test_plans_are_refused_by_all_clients_or_by_none(plans: list[bytes]) -> None:
+    """The compiled reader, and the one that all protocols of Python share."""
+
+    def shared(data: bytes) -> Any:
+        return Documented.from_bytes.__func__(LinearPlan, data)  # type: ignore[attr-defined]
+
+    for plan in plans:
+        check_linear_plan(plan)
+        assert LinearPlan.from_bytes(plan).to_bytes() == plan
+        for lie in lies(plan, 400):
+            assert refuses(check_linear_plan, lie) == refuses(shared, lie), lie
 
 
 def test_threads_share_steps() -> None:

@@ -26,7 +26,7 @@ BELOW = {
     "hesc-stochastic": {"hesc-kernels"},
     "hesc-schemes": {"hesc-math", "hesc-kernels"},
     "hesc-circuits": {"hesc-schemes", "hesc-stochastic", "hesc-kernels"},
-    "hesc-client": {"hesc-kernels"},
+    "hesc-client": {"hesc-circuits", "hesc-schemes", "hesc-kernels"},
     "hesc-py": {
         "hesc-client",
         "hesc-circuits",

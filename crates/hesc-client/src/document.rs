@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::ClientError;
-use crate::json::Json;
+use crate::json::{Json, LARGEST};
 
 type Found<T> = Result<T, ClientError>;
 
@@ -27,10 +27,7 @@ impl<'a> Fields<'a> {
         {
             return Ok(Self { given, what });
         }
-        let mut sorted = names.to_vec();
-        sorted.sort_unstable();
-        let text = format!("a {what} of hesc.ml has the fields {}", sorted.join(", "));
-        Err(ClientError::document(text))
+        Err(other_fields(names, what))
     }
 
     /// A field, which is there.
@@ -74,6 +71,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A list of texts.
+    #[cfg(feature = "words")]
     pub(crate) fn texts(&self, name: &str) -> Found<Vec<&'a str>> {
         let wrong = || ClientError::document(format!("{} are texts", self.named(name)));
         let text = |value: &'a Json| match value {
@@ -84,6 +82,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A truth value.
+    #[cfg(feature = "words")]
     pub(crate) fn truth(&self, name: &str) -> Found<bool> {
         match self.get(name) {
             Json::Truth(found) => Ok(*found),
@@ -95,6 +94,79 @@ impl<'a> Fields<'a> {
     pub(crate) fn one_of(&self, name: &str, allowed: &[&str]) -> Found<usize> {
         one_of(self.get(name), allowed, &self.named(name))
     }
+}
+
+fn other_fields(names: &[&str], what: &str) -> ClientError {
+    let mut sorted = names.to_vec();
+    sorted.sort_unstable();
+    ClientError::document(format!("a {what} of hesc.ml has the fields {}", sorted.join(", ")))
+}
+
+/// Letters of a feature's or class's name.
+pub(crate) const NAME: usize = 1000;
+
+/// Whether a text may name a feature or a class: printable, of a name's length.
+///
+/// Plans are printed to be read before anybody encrypts. A line feed or an escape sequence in a name could forge lines of
+/// that table, or hide some.
+pub(crate) fn is_name(text: &str) -> bool {
+    text.chars().count() <= NAME && text.chars().all(is_printable)
+}
+
+/// What `str.isprintable` of Python takes, by the tables of the standard library, which escapes the others. It escapes
+/// marks too where they begin a text, and quotes.
+fn is_printable(letter: char) -> bool {
+    letter == ' '
+        || matches!(letter, '\'' | '"' | '\\')
+        || String::from_iter(['x', letter]).escape_debug().eq(['x', letter])
+}
+
+/// A number that equals another has its key: zero has two signs.
+pub(crate) fn same(number: f64) -> u64 {
+    (number + 0.0).to_bits()
+}
+
+/// A document of some kind: its text is read, its fields are not looked at.
+pub(crate) fn read(data: &[u8], kind: &str) -> Found<Json> {
+    let refused = |problem: String| Err(ClientError::document(problem));
+    if data.len() > LARGEST {
+        return refused(format!("a {kind} is bytes, up to {LARGEST} of them"));
+    }
+    if !data.is_ascii() {
+        return refused(format!(
+            "this is no {kind} of hesc.ml: it has other letters than those of ASCII"
+        ));
+    }
+    match Json::read(data) {
+        Some(document) => Ok(document),
+        None => refused(format!("this is no {kind} of hesc.ml: it is damaged, or something else")),
+    }
+}
+
+/// Fields of a document of some kind and of this version, which are those named.
+pub(crate) fn of_kind<'a>(document: &'a Json, kind: &'a str, names: &[&str]) -> Found<Fields<'a>> {
+    let format = match document {
+        Json::Object(given) => given.get("format"),
+        _ => None,
+    };
+    if format != Some(&Json::Text(format!("hesc.ml {kind} 1"))) {
+        let text = format!("this is no {kind} of hesc.ml, version 1; check what was sent");
+        return Err(ClientError::document(text));
+    }
+    let Json::Object(given) = document else { return Fields::exactly(document, names, kind) };
+    if given.len() == names.len() + 1 && names.iter().all(|&name| given.contains_key(name)) {
+        return Ok(Fields { given, what: kind });
+    }
+    Err(other_fields(names, kind))
+}
+
+/// Bytes in base64, in the one form that is written.
+pub(crate) fn bytes_of(value: &Json, what: &str) -> Found<Vec<u8>> {
+    let Json::Text(text) = value else {
+        return Err(ClientError::document(format!("{what}: bytes in base64 were expected")));
+    };
+    let damaged = |_| ClientError::document(format!("{what}: damaged bytes"));
+    STANDARD.decode(text).map_err(damaged)
 }
 
 /// One of some texts, by its place among them.

@@ -1,7 +1,9 @@
 use std::fmt;
 
+use hesc_circuits::plans::PlanError;
+
 /// What a client refuses. Texts name places and remedies, and no value of a sample.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
     /// A document that is damaged, of another kind, or says what cannot be.
@@ -70,6 +72,26 @@ pub enum ClientError {
         /// Of how many.
         all: usize,
     },
+    /// What the plan of a ring product, or the key, refuses.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A message of other sizes than any reader takes.
+    #[error("{problem}")]
+    Size {
+        /// What is wrong.
+        problem: String,
+    },
+    /// More samples than a query takes.
+    #[error("{samples} samples in a query of {most} at most; send them as several")]
+    Samples {
+        /// How many there are.
+        samples: usize,
+        /// How many it takes.
+        most: usize,
+    },
+    /// Scores that say no probabilities.
+    #[error("the scores of this model give no probabilities; LogisticRegression's do")]
+    NoProbabilities,
     /// A table of another shape.
     #[error("samples are rows of {inputs} features; got {found}")]
     Shape {
@@ -92,7 +114,7 @@ impl ClientError {
             | Self::Beyond { column, name, .. } => {
                 *name = column.and_then(|column| names.get(column)).cloned();
             }
-            Self::Document { .. } | Self::NoWords | Self::Shape { .. } => {}
+            _ => {}
         }
         self
     }

@@ -1,17 +1,31 @@
 //! What a client of a plan does, in one place for every language that binds it: no input or output, no clock.
 //!
 //! - [`Steps`]: the transforms of a plan, as data: a [`Table`] of numbers and words becomes features;
+//! - [`Plan`]: what client and server of a linear model agree upon, read strictly;
+//! - [`Client`]: a plan and a secret key: samples encrypted, answers read;
+//! - [`Link`], [`Calibration`], [`Concluding`], [`Classes`]: what follows from scores;
+//! - [`message`]: the frame of what travels;
 //! - [`ClientError`]: what is refused, in texts that name places and no values.
 //!
-//! What features, scores and answers are to Python is documented in `python/hesc/models/transforms.py`.
+//! Randomness comes from generators that are passed in. What features, scores and answers are to Python is documented in
+//! `python/hesc/models` and `python/hesc/protocols/linear`.
 
+mod client;
+mod conclusions;
 mod document;
 mod error;
 mod json;
+mod labels;
 mod matrix;
+pub mod message;
+mod plan;
 pub mod steps;
 mod table;
 
+pub use client::{Client, Query};
+pub use conclusions::{Calibration, Concluding, Link};
 pub use error::{ClientError, Place};
+pub use labels::Classes;
+pub use plan::{Fidelity, Plan, Rings};
 pub use steps::{Prepared, Steps};
 pub use table::{Kind, Table, Words};

@@ -1,12 +1,13 @@
-//! Transforms of a client: tables of Python become features.
+//! What a client does: tables of Python become features, scores become classes and probabilities.
 
-use hesc_client::{ClientError, Table, Words};
+use hesc_client::{Calibration, Classes, ClientError, Concluding, Link, Table, Words};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArray2};
 use numpy::{PyUntypedArrayMethods as _, ToPyArray as _};
+use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
-use crate::errors::{ShapeError, client_to_py};
+use crate::errors::{ParameterError, ShapeError, client_to_py};
 use crate::workers::Compute;
 
 /// Work that is done before others could be told of it.
@@ -142,4 +143,110 @@ impl Steps {
             Err(failed) => Err(failed.into()),
         }
     }
+}
+
+/// Rows of scores: how many outputs there are, and the numbers.
+fn rows<'a>(scores: &'a PyReadonlyArray2<'_, f64>) -> PyResult<(usize, &'a [f64])> {
+    Ok((scores.shape()[1], scores.as_slice()?))
+}
+
+/// Points of functions, one after the other: how many each has, where they are, and the share at each.
+type Points<'py> =
+    (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
+
+fn link_named(name: &str) -> PyResult<Link> {
+    Link::named(name).ok_or_else(|| {
+        ParameterError::new_err(format!("a link is one of {}", Link::NAMES.join(", ")))
+    })
+}
+
+fn calibration_of(points: Option<Points<'_>>) -> PyResult<Option<Calibration>> {
+    let made = points.map(|(counts, scores, shares)| {
+        Calibration::new(counts.as_slice()?, scores.as_slice()?, shares.as_slice()?)
+            .map_err(client_to_py)
+    });
+    made.transpose()
+}
+
+/// What is concluded from rows of scores: `classes` counts where these are of several models.
+fn concluded<R>(
+    link: &str,
+    scores: &PyReadonlyArray2<'_, f64>,
+    classes: usize,
+    calibration: Option<Points<'_>>,
+    conclude: impl FnOnce(Concluding<'_>, &[f64]) -> Result<R, ClientError>,
+) -> PyResult<(usize, R)> {
+    let (outputs, values) = rows(scores)?;
+    let (link, calibration) = (link_named(link)?, calibration_of(calibration)?);
+    let classes = if link.is_mean() { classes } else { outputs.max(2) };
+    let calibration = calibration.as_ref();
+    let concluding = Concluding { link, outputs, classes, calibration };
+    if link.is_mean() {
+        concluding.check().map_err(client_to_py)?;
+    }
+    Ok((classes, conclude(concluding, values).map_err(client_to_py)?))
+}
+
+/// Probabilities of all classes, a row for each row of scores.
+#[pyfunction]
+pub fn probabilities<'py>(
+    py: Python<'py>,
+    link: &str,
+    scores: PyReadonlyArray2<'py, f64>,
+    classes: usize,
+    calibration: Option<Points<'py>>,
+) -> PyResult<Features<'py>> {
+    let conclude = |concluding: Concluding<'_>, values: &[f64]| concluding.probabilities(values);
+    let (classes, found) = concluded(link, &scores, classes, calibration, conclude)?;
+    PyArray1::from_vec(py, found).reshape([scores.shape()[0], classes])
+}
+
+/// Places of classes, one for each row of scores.
+#[pyfunction]
+pub fn class_places<'py>(
+    py: Python<'py>,
+    link: &str,
+    scores: PyReadonlyArray2<'py, f64>,
+    classes: usize,
+    calibration: Option<Points<'py>>,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let conclude = |concluding: Concluding<'_>, values: &[f64]| concluding.places(values);
+    let (_, places) = concluded(link, &scores, classes, calibration, conclude)?;
+    // There are fewer classes than 2^63.
+    Ok(PyArray1::from_vec(py, places.into_iter().map(|place| place as i64).collect()))
+}
+
+/// A regressor's numbers for scores.
+#[pyfunction]
+pub fn link_numbers<'py>(
+    py: Python<'py>,
+    link: &str,
+    scores: PyReadonlyArray1<'py, f64>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let link = link_named(link)?;
+    let found = scores.as_slice()?.iter().map(|&score| link.number(score)).collect();
+    Ok(PyArray1::from_vec(py, found))
+}
+
+/// Refuses points that are no functions which rise from share to share.
+#[pyfunction]
+pub fn check_calibration(points: Points<'_>) -> PyResult<()> {
+    calibration_of(Some(points)).map(drop)
+}
+
+/// Names of classes from a document of their own.
+#[pyfunction]
+pub fn read_classes<'py>(py: Python<'py>, document: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    match Classes::from_bytes(document).map_err(client_to_py)? {
+        Classes::Truths(values) => values.into_bound_py_any(py),
+        Classes::Wholes(values) => values.into_bound_py_any(py),
+        Classes::Numbers(values) => values.into_bound_py_any(py),
+        Classes::Texts(values) => values.into_bound_py_any(py),
+    }
+}
+
+/// Refuses a plan of linear scores that no client reads.
+#[pyfunction]
+pub fn check_linear_plan(py: Python<'_>, document: &[u8]) -> PyResult<()> {
+    py.compute(|| hesc_client::Plan::from_bytes(document)).map(drop).map_err(client_to_py)
 }

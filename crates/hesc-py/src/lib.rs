@@ -65,7 +65,10 @@ mod _native {
         decrypt_bits, encrypt_bits, evaluation_key,
     };
     #[pymodule_export]
-    use crate::client::Steps;
+    use crate::client::{
+        Steps, check_calibration, check_linear_plan, class_places, link_numbers, probabilities,
+        read_classes,
+    };
     #[pymodule_export]
     use crate::codes::{
         EncryptedCodes, EncryptedDistances, SeededCodes, codes_lengths, decrypt_distances,

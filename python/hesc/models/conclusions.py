@@ -6,20 +6,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from hesc._native import ParameterError, WireError
+from hesc import _native
 from hesc._support import documents
-from hesc._support.callers import usual_floats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
-
-
-def sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """`1 / (1 + exp(-x))`, without overflow."""
-    small = np.exp(-np.abs(x))
-    return np.where(x >= 0, 1 / (1 + small), small / (1 + small))
 
 
 PROBABILITIES: Final = (
@@ -36,15 +27,7 @@ PROBABILITIES: Final = (
 Those of a mean are of several models, whose scores stand one after the other: the probabilities of
 each are averaged, and the class is that of the highest average.
 """
-INVERSES: Final[dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]]] = {
-    "exp": np.exp,
-    "expm1": np.expm1,
-    "exp2": np.exp2,
-    "square": np.square,
-    "sqrt": np.sqrt,
-    "sinh": np.sinh,
-    "expit": sigmoid,
-}
+INVERSES: Final = ("exp", "expm1", "exp2", "square", "sqrt", "sinh", "expit")
 """What a client applies to a regressor's scores, by name: its predictions are that of them."""
 LINKS: Final = ("none", *PROBABILITIES, *INVERSES)
 """How a client makes probabilities, or a regressor's predictions, of scores."""
@@ -60,13 +43,6 @@ class Isotonic(NamedTuple):
     shares: NDArray[np.float64]
     """The share of the class at each."""
 
-    def __call__(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Shares of classes for rows of scores."""
-        ends = np.cumsum(self.counts.astype(np.int64))[:-1]
-        places, values = np.split(self.scores, ends), np.split(self.shares, ends)
-        columns = zip(scores.T, places, values, strict=True)
-        return np.column_stack([np.interp(*column) for column in columns])
-
     def described(self) -> dict[str, Any]:
         """The points for a document."""
         return {name: documents.packed(array) for name, array in self._asdict().items()}
@@ -81,15 +57,7 @@ def read_calibration(value: object) -> Isotonic:
     """
     given = documents.exactly(value, set(Isotonic._fields), "calibration")
     found = Isotonic(*(documents.unpacked(given[x], 1, x) for x in Isotonic._fields))
-    counts, places, shares = found
-    whole = bool((counts == np.floor(counts)).all() and (counts >= 1).all())
-    if not (whole and len(counts) and counts.sum() == len(places) == len(shares)):
-        raise WireError("a calibration has one point or more for each of its functions")
-    parts = np.split(places, np.cumsum(counts.astype(np.int64))[:-1])
-    if not all((np.diff(part) > 0).all() for part in parts):
-        raise WireError("the points of a calibration rise")
-    if not ((shares >= 0) & (shares <= 1)).all():
-        raise WireError("a calibration gives shares, from 0 to 1")
+    _native.check_calibration(found)
     return found
 
 
@@ -153,26 +121,19 @@ def predictions(
     """
     if classes is None:
         return numbers(link, scores)
-    if is_mean(link):
-        rows = decisive(scores, link, len(classes), calibration)
-        scores = rows[:, 0] if rows.shape[1] == 1 else rows
-    best = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
-    chosen: NDArray[Any] = classes[best]
+    places = _native.class_places(link, _rows(scores), len(classes), calibration)
+    chosen: NDArray[Any] = classes[places]
     return chosen
 
 
-@usual_floats
 def numbers(link: str, scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """A regressor's predictions, by one of `INVERSES`; others leave scores as they are."""
     if link not in INVERSES:
         return scores
-    # Errors bring scores below zero, and far ones are beyond what doubles hold.
-    with np.errstate(all="ignore"):
-        found: NDArray[np.float64] = INVERSES[link](scores)
-    return found
+    flat = np.ascontiguousarray(scores, dtype=np.float64).reshape(-1)
+    return _native.link_numbers(link, flat).reshape(scores.shape)
 
 
-@usual_floats
 def probabilities(
     link: str,
     scores: NDArray[np.float64],
@@ -192,46 +153,9 @@ def probabilities(
         ParameterError: scores that give none.
 
     """
-    if link not in PROBABILITIES:
-        raise ParameterError(
-            "the scores of this model give no probabilities; LogisticRegression's do"
-        )
-    if is_mean(link):
-        return _mean(link.removeprefix("mean_"), np.atleast_2d(scores.T).T, classes, calibration)
-    if link == "shares":
-        # Scores are probabilities, of two classes less 1/2; errors bring some below zero.
-        both = np.column_stack([0.5 - scores, 0.5 + scores]) if scores.ndim == 1 else scores
-        return _normalised(np.maximum(both, 0))
-    if scores.ndim == 1:
-        high = sigmoid(scores)
-        return np.column_stack([1 - high, high])
-    if link == "softmax":
-        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    else:
-        powers = sigmoid(scores)
-    return _normalised(powers)
+    return _native.probabilities(link, _rows(scores), classes, calibration)
 
 
-def _mean(
-    each: str, scores: NDArray[np.float64], classes: int, calibration: Isotonic | None
-) -> NDArray[np.float64]:
-    """The average of what several models say, whose scores stand one after the other."""
-    outputs = 1 if classes == 2 else classes
-    shares = scores if calibration is None else calibration(scores)
-    found = []
-    for first in range(0, scores.shape[1], outputs):
-        part = shares[:, first : first + outputs]
-        if calibration is None:
-            rows = part[:, 0] if outputs == 1 else part
-            found.append(probabilities("one_against_rest" if each == "sigmoid" else each, rows))
-        else:
-            found.append(np.hstack([1 - part, part]) if outputs == 1 else _normalised(part))
-    return np.asarray(np.mean(found, axis=0))
-
-
-def _normalised(powers: NDArray[np.float64]) -> NDArray[np.float64]:
-    total = powers.sum(axis=1, keepdims=True)
-    # As scikit-learn does where no class wants a sample.
-    shares: NDArray[np.float64] = np.full_like(powers, 1 / powers.shape[1])
-    np.divide(powers, total, out=shares, where=total > 0)
-    return shares
+def _rows(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    rows = scores[:, None] if scores.ndim == 1 else scores
+    return np.ascontiguousarray(rows, dtype=np.float64)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
-from hesc.models.conclusions import sigmoid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,16 +31,22 @@ def _erf(x: Array) -> Array:
     return found
 
 
+def _sigmoid(x: Array) -> Array:
+    """`1 / (1 + exp(-x))`, without overflow."""
+    small = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1 / (1 + small), small / (1 + small))
+
+
 ACTIVATIONS: Final[dict[str, Callable[[Array], Array]]] = {
     "identity": lambda x: x,
     "square": lambda x: x * x,
     "relu": lambda x: np.maximum(x, 0),
     "tanh": np.tanh,
-    "logistic": sigmoid,
+    "logistic": _sigmoid,
     "leaky_relu": lambda x: np.where(x >= 0, x, SLOPE * x),
-    "silu": lambda x: x * sigmoid(x),
+    "silu": lambda x: x * _sigmoid(x),
     "gelu": lambda x: x * (1 + _erf(x * _ROOT)) / 2,
-    "gelu_tanh": lambda x: x * sigmoid(2 * np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)),
+    "gelu_tanh": lambda x: x * _sigmoid(2 * np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)),
 }
 """What a layer does with its sums, by scikit-learn's names, `square`, and PyTorch's names."""
 STEEPEST: Final = {

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc._native import ParameterError, WireError
+from hesc._native import ParameterError, WireError, read_classes
 from hesc._support import documents
 from hesc.models import conclusions
 
@@ -35,7 +36,8 @@ def described(classes: NDArray[Any]) -> dict[str, Any]:
     listed = classes.dtype.kind in _KINDS
     for name, kind in _LABELS.items():
         if listed and all(type(value) is kind for value in values) and _are_apart(values):
-            _check_count(len(values), ParameterError)
+            if len(values) > MOST:
+                raise ParameterError(f"a plan has up to {MOST} classes; these are {len(values)}")
             return {"type": name, "values": values}
     found = {type(value).__name__ for value in values} if listed else {classes.dtype.name}
     raise ParameterError(
@@ -54,11 +56,6 @@ def _are_apart(values: list[Any]) -> bool:
     return texts and numbers and whole and len(set(values)) == len(values)
 
 
-def _check_count(count: int, error: type[Exception]) -> None:
-    if count > MOST:
-        raise error(f"a plan has up to {MOST} classes; these are {count}")
-
-
 def read(value: object) -> NDArray[Any]:
     """Classes from a document.
 
@@ -66,18 +63,7 @@ def read(value: object) -> NDArray[Any]:
         WireError: fewer than two, of another type, or one of them twice.
 
     """
-    given = documents.exactly(value, {"type", "values"}, "list of classes")
-    kind = _LABELS[documents.one_of(given["type"], tuple(_LABELS), "a type of classes")]
-    values = given["values"]
-    if not isinstance(values, list) or len(values) < 2 or any(type(x) is not kind for x in values):
-        raise WireError("the classes of a plan are two or more, of the type that is named")
-    _check_count(len(values), WireError)
-    if not _are_apart(values):
-        raise WireError(
-            "the classes of a plan are numbers of 64 bits, or names of printable letters, each "
-            "another"
-        )
-    return np.array(values)
+    return np.array(read_classes(json.dumps(value).encode()))
 
 
 def described_or_none(classes: NDArray[Any] | None) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ nobody who means to change a message is stopped by it.
         48          each part behind its length of four bytes
 
 Numbers are little-endian. Single messages are read and written by the compiled part
-(`crates/hesc-py/src/messages.rs`), files here. A file is any number of messages of one kind, and
+(`crates/hesc-client/src/message.rs`), files here. A file is any number of messages of one kind, and
 one that counts them.
 """
 

@@ -4,12 +4,8 @@ use std::collections::HashMap;
 
 use super::range::Range;
 use crate::Kind;
+use crate::document::same;
 use crate::table::Cells;
-
-/// A number that equals another has its key: zero has two signs.
-pub(super) fn key(number: f64) -> u64 {
-    (number + 0.0).to_bits()
-}
 
 /// What a cell that has no code becomes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -81,7 +77,7 @@ impl Codes {
                         (word.is_none(), word.and_then(|word| codes.get(word)), "word")
                     }
                     Categories::Numbers(codes) => {
-                        (place.is_nan(), codes.get(&key(*place)), "number")
+                        (place.is_nan(), codes.get(&same(*place)), "number")
                     }
                 };
                 let other = if missing { column.missing } else { column.unknown };

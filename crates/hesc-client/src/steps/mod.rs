@@ -12,6 +12,10 @@ mod one_hot;
 mod quantiles;
 mod range;
 mod read;
+#[cfg(feature = "words")]
+mod tokens;
+#[cfg(not(feature = "words"))]
+#[path = "no_tokens.rs"]
 mod tokens;
 
 use crate::json::Json;
@@ -25,6 +29,7 @@ use range::Range;
 use tokens::Tokens;
 
 pub use evaluate::Prepared;
+pub(crate) use functions::sigmoid;
 
 /// Features between two steps, at most.
 pub(crate) const WIDEST: usize = 1 << 16;

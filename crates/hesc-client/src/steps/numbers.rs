@@ -12,7 +12,7 @@ pub(super) enum Each {
         centre: Vec<f64>,
         factor: Vec<f64>,
     },
-    /// `(x - centre) / scale`.
+    /// Less a centre, over a scale.
     Standard {
         centre: Vec<f64>,
         scale: Vec<f64>,

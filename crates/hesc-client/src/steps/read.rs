@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::branches::Branch;
-use super::categories::{Categories, Cell, Codes, Column, Else, Fill, IsMissing, key};
+use super::categories::{Categories, Cell, Codes, Column, Else, Fill, IsMissing};
 use super::functions::{self, Function, Power};
 use super::kernels::{Form, Kernel, Monomials, Projection};
 use super::numbers::Each;
@@ -12,7 +12,7 @@ use super::quantiles::Output;
 use super::tokens::Tokens;
 use super::{DEEPEST, MOST, Norm, Step, WIDEST, unfit, width_after};
 use crate::ClientError;
-use crate::document::{Fields, number, one_of};
+use crate::document::{Fields, number, one_of, same};
 use crate::json::Json;
 use crate::matrix::Matrix;
 
@@ -270,7 +270,7 @@ fn column(value: &Json) -> Found<Column> {
         .collect();
     let numbers = || -> Option<HashMap<u64, f64>> {
         let pairs = given.iter().zip(&codes);
-        pairs.map(|(category, &code)| Some((key(number(category)?), code))).collect()
+        pairs.map(|(category, &code)| Some((same(number(category)?), code))).collect()
     };
     let categories = match words {
         Some(words) => Categories::Words(words),

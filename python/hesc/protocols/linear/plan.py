@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
-from hesc._native import WireError
+from hesc._native import WireError, check_linear_plan
 from hesc._support.inputs import whole
 from hesc.models import transforms
 from hesc.models.conclusions import Concluding
@@ -64,6 +64,18 @@ class LinearPlan(ModelPlan, Concluding):
     it."""
     copy: Copy | None = None
     """How good a copy the answers give of hidden weights; only the plan's maker knows it."""
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Reads what `to_bytes` wrote; strict: no more than clients in other languages read.
+
+        Raises:
+            WireError: damaged bytes, another document's or protocol's, fields that do not fit.
+
+        """
+        if cls.protocol == LinearPlan.protocol and isinstance(data, bytes):
+            check_linear_plan(data)
+        return super().from_bytes(data)
 
     def check(self) -> None:
         """Refuses sizes of another protocol, and transforms or classes of other numbers.

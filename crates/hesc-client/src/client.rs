@@ -1,0 +1,149 @@
+//! A client: a plan and a secret key.
+
+use hesc_circuits::ring_products;
+use hesc_schemes::rlwe::{Rlwe, SecretKey};
+use rand_core::{CryptoRng, SeedableRng};
+use zeroize::Zeroizing;
+
+use crate::message::{self, ANSWER, NAME, QUERY};
+use crate::{ClientError, Plan, Table};
+
+type Found<T> = Result<T, ClientError>;
+
+/// Encrypts samples for a server that scores them, and reads the scores. Neither printed nor compared.
+pub struct Client {
+    plan: Plan,
+    secret: SecretKey,
+}
+
+/// Encrypted samples.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    /// For the server.
+    pub data: Vec<u8>,
+    /// Values that were brought within their ranges, for the eyes of who encrypted.
+    pub clipped: usize,
+    /// Samples that had such values.
+    pub clipped_samples: usize,
+}
+
+impl Client {
+    /// A client with a new key, and the bytes of its public one, which a server of hidden weights is given.
+    pub fn generate(plan: Plan, rng: &mut impl CryptoRng) -> (Self, Vec<u8>) {
+        let scheme = scheme(&plan);
+        let (secret, public) = scheme.generate_keys(rng);
+        let public = scheme.public_key_to_bytes(&public);
+        (Self { plan, secret }, public)
+    }
+
+    /// A client with a key that was kept.
+    ///
+    /// # Errors
+    /// [`ClientError::Plan`] for other bytes, and the key of another set.
+    pub fn with_secret(plan: Plan, bytes: &[u8]) -> Found<Self> {
+        let read = scheme(&plan).secret_key_from_bytes(bytes);
+        let secret = read.map_err(hesc_circuits::plans::PlanError::from)?;
+        Ok(Self { plan, secret })
+    }
+
+    /// The key, to be kept.
+    pub fn secret(&self) -> Zeroizing<Vec<u8>> {
+        scheme(&self.plan).secret_key_to_bytes(&self.secret)
+    }
+
+    /// What both sides agreed upon.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Transforms and encrypts samples, [`Plan::rows`] of them at most.
+    ///
+    /// # Errors
+    /// As [`Plan::prepared`]; [`ClientError::Samples`] for too many of them.
+    pub fn encrypt<R: CryptoRng + SeedableRng + Send>(
+        &self,
+        table: Table<'_>,
+        clip: bool,
+        rng: &mut R,
+    ) -> Found<Query> {
+        let ready = self.plan.prepared(table, clip)?;
+        let features = Zeroizing::new(ready.features);
+        let data = self.encrypt_features(&features, rng)?;
+        let clipped_samples = ready.which.iter().filter(|&&which| which).count();
+        Ok(Query { data, clipped: ready.values, clipped_samples })
+    }
+
+    /// A query of features that [`Plan::prepared`] gave.
+    ///
+    /// # Errors
+    /// [`ClientError::Samples`] for too many of them; [`ClientError::Plan`] for features beyond their ranges.
+    pub fn encrypt_features<R: CryptoRng + SeedableRng + Send>(
+        &self,
+        features: &[f64],
+        rng: &mut R,
+    ) -> Found<Vec<u8>> {
+        let ring = self.plan.ring();
+        let (samples, most) = (features.len() / self.plan.steps().width(), self.plan.rows());
+        let Some(count) = u32::try_from(samples).ok().filter(|_| samples <= most) else {
+            return Err(ClientError::Samples { samples, most });
+        };
+        let encrypt = |(place, part)| {
+            let own = Zeroizing::new(ring.shared(features, place));
+            ring_products::encrypt(part, &self.secret, &own, rng)
+        };
+        let parts: Vec<Vec<u8>> =
+            ring.parts().iter().enumerate().map(encrypt).collect::<Result<_, _>>()?;
+        let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+        let mut data = vec![0; message::size(&parts)?];
+        message::write(&mut data, QUERY, self.plan.digest(), &[0; NAME], count, &parts)?;
+        Ok(data)
+    }
+
+    /// The scores of an answer, a row for each sample, for the key owner's eyes.
+    ///
+    /// `query` is what was asked: an answer to another one is refused. Without it which samples these are, and how many, is
+    /// the server's word.
+    ///
+    /// # Errors
+    /// [`ClientError::Document`] for damaged bytes, another plan's, the answer to another query, and another number of
+    /// samples; [`ClientError::Plan`] for another key's, and for scores that no declared features give: tell nobody who
+    /// made it.
+    pub fn decrypt(&self, answer: &[u8], query: Option<&[u8]>) -> Found<Zeroizing<Vec<f64>>> {
+        let digest = self.plan.digest();
+        let (head, parts) =
+            message::read(answer, ANSWER, digest, Some(self.plan.ring().parts().len()))?;
+        if let Some(query) = query {
+            let (asked, _) = message::read(query, QUERY, digest, None)?;
+            as_many(head.samples as usize, asked.samples as usize)?;
+            if head.query != message::name_of(query) {
+                let text = "the answer is to another query; take the two that belong together";
+                return Err(ClientError::document(text));
+            }
+        }
+        let mut total: Option<Zeroizing<Vec<f64>>> = None;
+        for (ring, part) in self.plan.ring().parts().iter().zip(parts) {
+            let scores = ring_products::decrypt(ring, &self.secret, part)?;
+            as_many(scores.len() / self.plan.outputs(), head.samples as usize)?;
+            match &mut total {
+                None => total = Some(scores),
+                Some(total) => total.iter_mut().zip(scores.iter()).for_each(|(a, b)| *a += b),
+            }
+        }
+        Ok(total.unwrap_or_default())
+    }
+}
+
+/// The scheme of all ring products.
+fn scheme(plan: &Plan) -> &Rlwe {
+    plan.ring().parts()[0].products().scheme()
+}
+
+/// Refuses an answer of more or fewer samples than were asked about.
+fn as_many(found: usize, asked: usize) -> Found<()> {
+    if found == asked {
+        return Ok(());
+    }
+    Err(ClientError::document(format!(
+        "the answer is of {found} samples, the query of {asked}: which is whose cannot be told; ask again"
+    )))
+}
