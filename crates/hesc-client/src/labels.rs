@@ -42,12 +42,8 @@ impl Classes {
     /// # Errors
     /// [`ClientError::Document`] for fewer than two, of another type, or one of them twice.
     pub fn from_bytes(data: &[u8]) -> Result<Self, ClientError> {
-        let damaged = || {
-            ClientError::document(
-                "these are no classes of hesc.ml: they are damaged, or something else",
-            )
-        };
-        Self::read(&Json::read(data).ok_or_else(damaged)?)
+        // Half a pair of surrogates is no letter, and no other value is infinite.
+        Self::read(&Json::read(data).ok_or_else(not_apart)?)
     }
 
     pub(crate) fn read(value: &Json) -> Result<Self, ClientError> {
@@ -79,16 +75,18 @@ impl Classes {
             2 => apart(values, number, |value| same(*value)).map(Self::Numbers),
             _ => apart(values, text, String::clone).map(Self::Texts),
         };
-        found.ok_or_else(|| {
-            ClientError::document(
-                "the classes of a plan are numbers of 64 bits, or names of printable letters, each another",
-            )
-        })
+        found.ok_or_else(not_apart)
     }
 }
 
 fn other_type() -> ClientError {
     ClientError::document("the classes of a plan are two or more, of the type that is named")
+}
+
+fn not_apart() -> ClientError {
+    ClientError::document(
+        "the classes of a plan are numbers of 64 bits, or names of printable letters, each another",
+    )
 }
 
 /// Whether a value has the type of this place among the types; whole numbers may be too large here.

@@ -73,9 +73,10 @@ class LinearPlan(ModelPlan, Concluding):
             WireError: damaged bytes, another document's or protocol's, fields that do not fit.
 
         """
-        if cls.protocol == LinearPlan.protocol and isinstance(data, bytes):
+        found = super().from_bytes(data)
+        if cls.protocol == LinearPlan.protocol:
             check_linear_plan(data)
-        return super().from_bytes(data)
+        return found
 
     def check(self) -> None:
         """Refuses sizes of another protocol, and transforms or classes of other numbers.
