@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hesc import ParameterError
-from hesc.models import extraction
+from hesc.models import extraction, transforms
 from hesc.models.known import Known
 from hesc.protocols.backend import Backend, PlanRequest, check_concluded
 from hesc.protocols.runs import Run
@@ -15,8 +15,7 @@ from tests.toy_protocol.plan import ToyPlan
 from tests.toy_protocol.server import ToyServer
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from hesc.models.tables.forms import Rows
     from hesc.protocols.runs import Progress
 
 
@@ -42,7 +41,8 @@ class ToyBackend(Backend):
         numbers = tuple(int(number) for number in np.round(given))
         if linear.steps or not np.allclose(given, numbers, rtol=0, atol=1e-9):
             raise ParameterError("weights of this protocol are whole numbers, without transforms")
-        bound = max(1, int(np.ceil(abs(request.rows).max())))
+        features = transforms.transformed([], request.rows)
+        bound = max(1, int(np.ceil(abs(features).max())))
         *weights, intercept = numbers
         most = bound * sum(map(abs, weights)) + abs(intercept)
         inputs = len(weights)
@@ -60,7 +60,7 @@ class ToyBackend(Backend):
 
     def simulated(
         self,
-        rows: NDArray[np.float64],
+        rows: Rows,
         *,
         clip: bool,
         random_state: int | None,  # noqa: ARG002 - nothing is drawn

@@ -18,9 +18,10 @@ from hesc.ring_products.plans import Sizes
 from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from hesc.models.samples import Clipped
+    from hesc.models.tables.forms import Samples
     from hesc.models.transforms import Transform
     from hesc.params.vectors import VectorParams
 
@@ -95,7 +96,7 @@ class ToyPlan(ModelPlan, Concluding):
         up, down = message_size([_UP] * self.inputs), message_size([_DOWN])
         return Sizes(queries * up, queries * down)
 
-    def prepared(self, given: ArrayLike, *, clip: bool = False) -> Clipped:
+    def prepared(self, given: Samples, *, clip: bool = False) -> Clipped:
         """Samples as they are encrypted: within the bound, and whole.
 
         Raises:
