@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hesc import ParameterError
-from hesc.models import extraction
+from hesc.models import extraction, transforms
 from hesc.models.known import Known
-from hesc.models.transforms import transformed
 from hesc.protocols.backend import Backend, PlanRequest, check_concluded
 from hesc.protocols.runs import Run
 from tests.toy_protocol.plan import ToyPlan
@@ -42,7 +41,8 @@ class ToyBackend(Backend):
         numbers = tuple(int(number) for number in np.round(given))
         if linear.steps or not np.allclose(given, numbers, rtol=0, atol=1e-9):
             raise ParameterError("weights of this protocol are whole numbers, without transforms")
-        bound = max(1, int(np.ceil(np.abs(transformed([], request.rows)).max())))
+        features = transforms.transformed([], request.rows)
+        bound = max(1, int(np.ceil(abs(features).max())))
         *weights, intercept = numbers
         most = bound * sum(map(abs, weights)) + abs(intercept)
         inputs = len(weights)

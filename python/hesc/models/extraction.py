@@ -446,6 +446,25 @@ def _read(final: Any) -> Linear:
     return kind.read(final)
 
 
+def _dense(final: Any, rows: Any) -> NDArray[np.float64]:
+    """Rows that a boosted model is given, with the zeros that sparse ones leave out.
+
+    Raises:
+        ParameterError: a model that takes what they leave out for missing.
+
+    """
+    if not hasattr(rows, "toarray"):
+        return np.asarray(rows)
+    if fitted.library_of(final) == "xgboost":
+        raise ParameterError(
+            f"{type(final).__name__} is given sparse rows by the transformers before it, and takes "
+            f"zeros that these leave out for missing cells: have them give all cells, by "
+            f"OneHotEncoder(sparse_output=False), ColumnTransformer(sparse_threshold=0), or a "
+            f"TruncatedSVD behind a vectorizer"
+        )
+    return np.asarray(rows.toarray())
+
+
 def transformed(parts: list[Any], x: Rows) -> NDArray[np.float64]:
     """Rows behind fitted transformers, by scikit-learn itself."""
     found = _behind(parts, x)
@@ -469,9 +488,9 @@ def _behind(parts: list[Any], x: Rows) -> Any:
 def clear_scores(estimator: Any, x: Rows) -> NDArray[np.float64]:
     """What scikit-learn computes: rows of outputs, the same ones as `linear_form` has."""
     *before, final = parts_of(estimator)
-    if fitted.is_boosted(final):
-        return fitted.raw_scores(final, transformed(before, x))
     rows = _behind(before, x)
+    if fitted.is_boosted(final):
+        return fitted.raw_scores(final, _dense(final, rows))
     if type(final) in _SCORED_BY:
         scores = np.asarray(on_copies(getattr(final, _SCORED_BY[type(final)]), rows))
         shares = type(final) in (*_SHARES, *NEIGHBORS) and scores.shape[1] == 2
