@@ -57,7 +57,7 @@ _NOTES: Final = {
     "QuadraticDiscriminantAnalysis": "the client encrypts products of two features",
     **dict.fromkeys(("MultinomialNB", "ComplementNB"), "logarithms of joint probabilities"),
     "BernoulliNB": "bins with one edge, `binarize`",
-    "CategoricalNB": "a bin for each category; one beyond all counts as the last",
+    "CategoricalNB": "a one for each category; others are refused",
     "PoissonRegressor": "the client takes `exp` of scores",
     "GammaRegressor": "the client takes `exp` of scores",
     "TweedieRegressor": "the client takes `exp` of scores, where that is the link",

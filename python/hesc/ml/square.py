@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from hesc._native import ParameterError
 from hesc.ml.classifying import Classifying
 from hesc.models.extraction import parts_of
-from hesc.models.square import GivenSquareNetwork
 from hesc.protocols.streams.options import Streams
+from hesc.protocols.streams.square import GivenSquareNetwork
 
 if TYPE_CHECKING:
     import numpy as np

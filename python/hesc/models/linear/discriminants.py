@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hesc.models.steps.scaling import bins
+from hesc.models.tables.table_steps import Coded, Codes, OneHot
 from hesc.models.transforms import Affine, Monomials, Transform
 
 if TYPE_CHECKING:
@@ -79,13 +80,17 @@ def bernoulli(model: Any) -> Parts:
 
 
 def categorical(model: Any) -> Parts:
-    """CategoricalNB: a bin for each category. One beyond them all counts as the last."""
+    """CategoricalNB: a one for each category. A category that training data lack is refused."""
     tables = [np.array(table, dtype=np.float64) for table in model.feature_log_prob_]
-    # A category is the whole part of a number, and bins hold their upper edges.
-    edges = [np.nextafter(np.arange(1.0, table.shape[1]), 0.0) for table in tables]
-    step = bins(len(tables), [((place, own), None) for place, own in enumerate(edges)])
+    sizes = [table.shape[1] for table in tables]
+    codes = Codes(
+        tuple(
+            Coded(tuple(map(float, range(size))), np.arange(float(size)), None, None)
+            for size in sizes
+        )
+    )
     intercepts = np.array(model.class_log_prior_, dtype=np.float64)
-    return [step], *_decision(np.hstack(tables), intercepts)
+    return [codes, OneHot(tuple(sizes))], *_decision(np.hstack(tables), intercepts)
 
 
 def _decision(

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from hesc._native import ParameterError
-from hesc.models import square, transforms
+from hesc.models import transforms
 from hesc.models.extraction import parts_of
 from hesc.protocols.backend import Alternative, Backend, PlanRequest, Roles, check_concluded
 from hesc.protocols.folders import MODEL, PLAN
 from hesc.protocols.runs import Run
-from hesc.protocols.streams import planning
+from hesc.protocols.streams import planning, square
 from hesc.protocols.streams.owner import StreamOwner
 from hesc.protocols.streams.plan import LAYOUTS
 from hesc.protocols.streams.server import StreamServer

@@ -8,9 +8,10 @@ import numpy as np
 
 from hesc._native import ParameterError, WireError
 from hesc._support.inputs import one_name, whole
-from hesc.models import square, transforms
+from hesc.models import transforms
 from hesc.models.samples import spread_out
 from hesc.params import Params, sizes
+from hesc.protocols.streams import square
 from hesc.protocols.streams.plan import ASSURANCES, COSTS, LAYOUTS, SCHEMES, StreamPlan
 from hesc.secret import Decryptor, SecretEncryptor, keygen
 from hesc.streams.encryptor import Encryptor, resolve_layout
