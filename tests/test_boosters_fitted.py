@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import hesc
 from hesc.ml import Classes, PrivateClassifier, PrivateRegressor, Scores, load_booster
@@ -276,3 +276,14 @@ def test_estimators_are_cloned_and_pickled() -> None:
     # CatBoost forgets how many features there were.
     again = PrivateClassifier.from_fitted(private.estimator_)
     assert PrivateClassifier.from_fitted(again.estimator_).n_features_in_ == 4
+
+
+def test_xgboost_behind_sparse_rows_is_refused() -> None:
+    """It takes zeros that sparse rows leave out for missing cells, and a client has none."""
+    xgboost = pytest.importorskip("xgboost")
+    rng = np.random.default_rng(0)
+    words = rng.choice([f"w{place}" for place in range(12)], (200, 1)).astype(object)
+    model = make_pipeline(OneHotEncoder(), xgboost.XGBClassifier(max_depth=1, n_estimators=3))
+    made = PrivateClassifier(model).fit(words, rng.integers(0, 2, 200))
+    with pytest.raises(hesc.ParameterError, match="sparse_output=False"):
+        made.plan(words, Scores(bins="thresholds"))
