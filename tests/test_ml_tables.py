@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import io
 from typing import TYPE_CHECKING, Any
@@ -594,3 +595,47 @@ def test_an_indicator_that_refuses_new_gaps_is_refused_by_name() -> None:
     made = PrivateClassifier(make_pipeline(parts, LogisticRegression())).fit(rows, Y)
     with pytest.raises(hesc.ParameterError, match="error_on_new=False"):
         made.plan(rows)
+
+
+def test_commands_read_parquet(private: PrivateClassifier, tmp_path: Path) -> None:
+    """The same samples as those of the table that was written."""
+    plan = private.client().plan
+    path = tmp_path / "people.parquet"
+    X[X.columns[::-1]].assign(job=X["job"].astype("category")).to_parquet(path)
+    with path.open("rb") as file:
+        found = [batch for _, batch in batches(file, plan, ignore_extra=False)]
+    features = plan.prepared(np.concatenate(found), clip=True).features
+    np.testing.assert_array_equal(features, plan.prepared(X, clip=True).features)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda table: table.assign(age="old"), r"column 2 \('age'\) holds no numbers"),
+        (lambda table: table.assign(job=dt.datetime(2020, 1, 1)), r"\('job'\) holds dates"),
+        (lambda table: table.assign(age=np.inf), r"\('age'\) holds no finite number"),
+        (lambda table: table.drop(columns="job"), "there is no column 'job'"),
+        (lambda table: table[:0], "it has no row"),
+    ],
+)
+def test_tables_of_parquet_that_are_refused(
+    private: PrivateClassifier, tmp_path: Path, change: Any, text: str
+) -> None:
+    path = tmp_path / "people.parquet"
+    change(X).to_parquet(path)
+    with path.open("rb") as file, pytest.raises(hesc.HescError, match=text):
+        list(batches(file, private.client().plan, ignore_extra=False))
+
+
+def test_damaged_tables_of_parquet(private: PrivateClassifier, tmp_path: Path) -> None:
+    X.to_parquet(tmp_path / "whole.parquet")
+    whole = (tmp_path / "whole.parquet").read_bytes()
+    rng = np.random.default_rng(0)
+    for place in range(40):
+        data = bytearray(whole)
+        for at in rng.integers(0, len(data), 1 + place % 5):
+            data[at] ^= 1 << int(rng.integers(8))
+        path = tmp_path / f"{place}.parquet"
+        path.write_bytes(data if place % 4 else data[: len(data) // 2])
+        with path.open("rb") as file, contextlib.suppress(hesc.HescError):
+            list(batches(file, private.client().plan, ignore_extra=False))

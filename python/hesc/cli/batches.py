@@ -10,7 +10,8 @@ import numpy as np
 import typer
 
 from hesc._native import HescError
-from hesc.cli.csv_files import Column, CsvFile
+from hesc.cli.csv_files import Column, CsvFile, NamedColumns
+from hesc.cli.parquet_files import ParquetFile
 from hesc.models import transforms
 from hesc.models.conclusions import INVERSES
 
@@ -25,17 +26,27 @@ IgnoreExtra = Annotated[
 ]
 
 
+def opened(file: IO[bytes]) -> NamedColumns:
+    """A table, of Parquet where the file's name ends so, else of CSV.
+
+    Raises:
+        HescError: as `CsvFile` and `ParquetFile`.
+
+    """
+    return ParquetFile(file) if str(file.name).endswith(".parquet") else CsvFile(file)
+
+
 def batches(
     file: IO[bytes], plan: Any, *, ignore_extra: bool
 ) -> Iterator[tuple[int, np.ndarray[Any, Any]]]:
     """Samples of a table by the plan's names, as many at a time as a query has, and their place.
 
     Raises:
-        HescError: as `hesc.cli.csv_files.CsvFile`.
+        HescError: as `opened`.
 
     """
     size = max(1, min(plan.rows, CELLS // plan.inputs))
-    table = CsvFile(file)
+    table = opened(file)
     first = 0
     places = table.chosen(plan.names, plan.inputs, ignore_extra=ignore_extra)
     columns: list[Column] = []

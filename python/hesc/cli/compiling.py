@@ -13,7 +13,7 @@ import numpy as np
 import typer
 
 from hesc._native import HescError, ParameterError
-from hesc.cli.csv_files import CsvFile
+from hesc.cli.batches import opened
 from hesc.cli.terminal import JsonFile, check_outputs, reading, write_text
 from hesc.models.boosters.files import begins_as_json
 from hesc.protocols.classes.options import Classes
@@ -329,7 +329,7 @@ def _read(
 
     """
     with reading(path, "reading") as file:
-        table = CsvFile(file)
+        table = opened(file)
         unknown = [name for name in without if name not in table.header]
         if unknown and not absent:
             raise HescError(f"{path} has no column {unknown[0]!r}, which --leave-out names")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+from abc import ABC, abstractmethod
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -34,35 +35,17 @@ class Column(NamedTuple):
     """Words that are known, whatever `pandas.read_csv` takes them for."""
 
 
-class CsvFile:
-    """A CSV file whose first line names its columns, opened in binary.
+class NamedColumns(ABC):
+    """A table in a file, whose columns are found by their names."""
 
-    Cells are separated by commas and may be quoted; a row is one line. Empty lines may come before
-    the header and, of several columns, after the last row: anywhere else one may be a row that is
-    missing, and whatever stands beside the rows that follow would be another's.
-
-    Errors name columns by their place, and by names that the plan has. The first line of a file
-    without a header is a sample, and no error repeats it.
-
-    Args:
-        file: where it is read from, once.
-
-    Raises:
-        HescError: no header, names twice, or a header that is a row of numbers.
-
-    """
+    header: list[str]
+    """Names of the columns."""
+    apart: ClassVar[str] = ""
+    """How columns stand apart, for errors."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
-        self._line = 0
         self._known: set[str] = set()
-        self._rows = self._read()
-        self.header = next(self._rows, [])
-        """Names of the columns."""
-        if not self.header:
-            raise HescError(f"{file.name} is empty; its first line names the columns")
-        if len(set(self.header)) != len(self.header):
-            raise self._problem("a column's name is there twice")
 
     def chosen(
         self, names: Sequence[str], count: int | None, *, ignore_extra: bool = False
@@ -95,7 +78,7 @@ class CsvFile:
         if missing:
             raise self._problem(
                 f"there is no column {_listed([repr(name[:80]) for name in missing])}; columns are "
-                f"found by name, separated by commas"
+                f"found by name{self.apart}"
             )
         self._known = set(names)
         extra = [self._called(places[name]) for name in self.header if name not in self._known]
@@ -105,6 +88,62 @@ class CsvFile:
                 f"--ignore-extra"
             )
         return [places[name] for name in names]
+
+    @abstractmethod
+    def batches(
+        self, places: Sequence[int], rows: int, columns: Sequence[Column] = ()
+    ) -> Iterator[NDArray[Any]]:
+        """Arrays (up to `rows`, columns) of the rows that follow.
+
+        Args:
+            places: of the columns.
+            rows: of an array, at most.
+            columns: what each holds. Without, all are numbers, and none is missing.
+
+        Raises:
+            HescError: a cell that is no number, no row at all. The message names the place and no
+                value.
+
+        """
+
+    @abstractmethod
+    def _problem(self, problem: str) -> HescError:
+        """An error that says where in the file."""
+
+    def _called(self, place: int) -> str:
+        name = self.header[place]
+        return f"column {place + 1}" + f" ({name[:80]!r})" * (name in self._known)
+
+
+class CsvFile(NamedColumns):
+    """A CSV file whose first line names its columns, opened in binary.
+
+    Cells are separated by commas and may be quoted; a row is one line. Empty lines may come before
+    the header and, of several columns, after the last row: anywhere else one may be a row that is
+    missing, and whatever stands beside the rows that follow would be another's.
+
+    Errors name columns by their place, and by names that the plan has. The first line of a file
+    without a header is a sample, and no error repeats it.
+
+    Args:
+        file: where it is read from, once.
+
+    Raises:
+        HescError: no header, names twice, or a header that is a row of numbers.
+
+    """
+
+    apart: ClassVar[str] = ", separated by commas"
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__(file)
+        self._line = 0
+        self._rows = self._read()
+        self.header = next(self._rows, [])
+        if not self.header:
+            raise HescError(f"{file.name} is empty; its first line names the columns")
+        if len(set(self.header)) != len(self.header):
+            raise self._problem("a column's name is there twice")
 
     def batches(
         self, places: Sequence[int], rows: int, columns: Sequence[Column] = ()
@@ -197,10 +236,6 @@ class CsvFile:
         if not math.isfinite(number):
             raise self._problem(f"{self._called(place)} holds no finite number; impute it first")
         return number
-
-    def _called(self, place: int) -> str:
-        name = self.header[place]
-        return f"column {place + 1}" + f" ({name[:80]!r})" * (name in self._known)
 
     def _problem(self, problem: str) -> HescError:
         return HescError(f"{self._file.name}: line {self._line}: {problem}")
