@@ -209,9 +209,9 @@ def raw_scores_of_saved(data: bytes, library: str, rows: Array, *, classes: bool
 
         # It reads JSON from paths alone.
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "model.json"
-            path.write_bytes(data)
-            loaded = catboost.CatBoost().load_model(str(path), format="json")
+            part = Path(folder) / "model.json"
+            part.write_bytes(data)
+            loaded = catboost.CatBoost().load_model(str(part), format="json")
         found = loaded.predict(rows, prediction_type="RawFormulaVal")
     return _rows_of(found, len(rows), classes=classes)
 
