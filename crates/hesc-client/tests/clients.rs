@@ -103,6 +103,54 @@ fn samples_go_up_and_scores_come_back() {
 }
 
 #[test]
+fn parts_of_a_model_add_up() {
+    const OWN: [[f64; 2]; 2] = [[1.0, 2.0], [-0.5, 0.0]];
+    let mut rng = AesCtrRng::seed_from_u64(3);
+    let part = |weights: &[f64; 2], last: f64| {
+        let (low, high) = ([-1.0, -last], [1.0, last]);
+        let declared = Declared::of_model(weights, &[0.25], &low, &high, 1e-3).unwrap();
+        ring_products::Plan::new(declared).unwrap()
+    };
+    let rings = [part(&OWN[0], 1.0), part(&OWN[1], 0.0)];
+    let listed = rings.each_ref().map(|ring| format!("\"{}\"", STANDARD.encode(ring.to_bytes())));
+    let text = String::from_utf8(document(
+        "ring",
+        &format!(r#"{{"features":3,"parts":[{}]}}"#, listed.join(",")),
+    ))
+    .unwrap();
+    let (from, to) = (text.find("\"inputs\"").unwrap(), text.find("\"ring\"").unwrap());
+    let text = format!("{}\"inputs\":3,\"names\":[],\"steps\":[],{}", &text[..from], &text[to..]);
+    let classes = r#"{"type":"str","values":["a","b","c"]}"#;
+    let text = text.replace(classes, "null").replace("softmax", "none");
+    let (client, _) = Client::generate(Plan::from_bytes(text.as_bytes()).unwrap(), &mut rng);
+    let samples = [0.5, -0.25, 1.0, -1.0, 1.0, 0.0];
+    let table = Table { rows: 2, numbers: &samples, words: &[] };
+    let query = client.encrypt(table, false, &mut rng).unwrap().data;
+    let (head, parts) =
+        message::read(&query, message::QUERY, client.plan().digest(), Some(2)).unwrap();
+    let answers: Vec<Vec<u8>> = rings
+        .iter()
+        .zip(OWN)
+        .zip(parts)
+        .map(|((ring, own), part)| {
+            Model::new(ring, &own, &[0.25], None, &mut rng)
+                .unwrap()
+                .evaluate(part, &mut rng)
+                .unwrap()
+        })
+        .collect();
+    let answers: Vec<&[u8]> = answers.iter().map(Vec::as_slice).collect();
+    let (name, digest) = (message::name_of(&query), client.plan().digest());
+    let mut data = vec![0; message::size(&answers).unwrap()];
+    message::write(&mut data, message::ANSWER, digest, &name, head.samples, &answers).unwrap();
+    let scores = client.decrypt(&data, Some(&query)).unwrap();
+    for (row, score) in samples.chunks(3).zip(scores.iter()) {
+        let expected = row[0] - 0.5 * row[1] + 2.0 * row[2] + 0.5;
+        assert!((score - expected).abs() < 0.02, "{score}, {expected}");
+    }
+}
+
+#[test]
 fn what_does_not_belong_together_is_refused() {
     let mut rng = AesCtrRng::seed_from_u64(2);
     let (client, _) = Client::generate(Plan::from_bytes(&document("", "")).unwrap(), &mut rng);
