@@ -82,6 +82,10 @@ def _run(model: Model) -> dict[str, Any]:
             f"cml/bin/pip install concrete-ml==1.9.0 && export {PYTHON}=cml/bin/python"
         )
     train, test, learnt, right = split(model.data, 0)
+    if learnt.dtype.kind == "U":
+        # It takes no words for classes.
+        names = np.unique(learnt)
+        learnt, right = np.searchsorted(names, learnt), np.searchsorted(names, right)
     before = columns_of_words_and_numbers() if model.ours == MIXED else StandardScaler()
     train, test = before.fit_transform(train), before.transform(test)
     with tempfile.TemporaryDirectory() as folder:
