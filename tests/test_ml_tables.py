@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -548,20 +547,19 @@ def test_no_sample_and_a_name_twice_are_refused(private: PrivateClassifier) -> N
 
 
 @pytest.mark.parametrize("word", ["NA", " ", "None"])
-def test_words_of_files_that_stand_for_nothing_elsewhere(word: str) -> None:
+def test_words_of_files_that_stand_for_nothing_elsewhere(word: str, tmp_path: Path) -> None:
     """A model that knows such a word as a category is told that word."""
     table = X.assign(job=np.where(X.index % 3, "clerk", word))
     parts = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["job"]))
     made = PrivateClassifier(make_pipeline(parts, LogisticRegression())).fit(table, Y)
     plan = made.plan(table)
-    text = ",".join(plan.names).encode()
-    cells = dict.fromkeys(plan.names, "1") | {"job": word}
-    lines = text + b"\n" + ",".join(cells.values()).encode() + b"\n"
-    ((_, batch),) = batches(io.BytesIO(lines), plan, ignore_extra=False)
-    assert batch[0][plan.names.index("job")] == word
-    unknown = b"".join([text, b"\n", ",".join((cells | {"job": "NULL"}).values()).encode(), b"\n"])
-    ((_, batch),) = batches(io.BytesIO(unknown), plan, ignore_extra=False)
-    assert batch[0][plan.names.index("job")] is None
+    path = tmp_path / "rows.csv"
+    rows = [dict.fromkeys(plan.names, "1") | {"job": cell} for cell in (word, "NULL")]
+    lines = [plan.names, *(list(row.values()) for row in rows)]
+    path.write_text("".join(",".join(line) + "\n" for line in lines))
+    with path.open("rb") as file:
+        ((_, batch),) = batches(file, plan, ignore_extra=False)
+    assert batch[:, plan.names.index("job")].tolist() == [word, None]
 
 
 def test_what_sparse_rows_are_to_others_is_refused() -> None:

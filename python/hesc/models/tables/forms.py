@@ -112,6 +112,8 @@ class _Frame(SampleTable):
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame
+        # To ask a frame for one column after the other takes longer than all else of a sample.
+        self._columns = [column for _, column in frame.items()]
         self.names = _texts(frame.columns)
         self.shape = (len(frame), len(frame.columns))
 
@@ -124,13 +126,12 @@ class _Frame(SampleTable):
         return self._frame.astype({name: "float64" for name, kind in kinds if str(kind) in _NARROW})
 
     def _listed(self, place: int) -> list[Any]:
-        found: list[Any] = self._frame.iloc[:, place].astype(object).tolist()
+        found: list[Any] = self._columns[place].astype(object).tolist()
         return found
 
     def _numbers(self, place: int) -> NDArray[np.float64]:
-        kind = getattr(self._frame.dtypes.iloc[place], "kind", "O")
-        if kind in "buif":
-            series = self._frame.iloc[:, place]
+        series = self._columns[place]
+        if getattr(series.dtype, "kind", "O") in "buif":
             found: NDArray[np.float64] = series.to_numpy(dtype=np.float64, na_value=np.nan)
             return found
         return _numbers(self._listed(place), self.called(place))
