@@ -637,3 +637,9 @@ def test_damaged_tables_of_parquet(private: PrivateClassifier, tmp_path: Path) -
         path.write_bytes(data if place % 4 else data[: len(data) // 2])
         with path.open("rb") as file, contextlib.suppress(hesc.HescError):
             list(batches(file, private.client().plan, ignore_extra=False))
+
+
+def test_a_value_beyond_its_range_is_named_by_its_column(private: PrivateClassifier) -> None:
+    plan = private.client().plan
+    with pytest.raises(hesc.OutOfRangeError, match=r"feature \d+ \('income'\) of sample 1"):
+        plan.prepared(X[:2].assign(income=[X["income"].median(), 1e9]))

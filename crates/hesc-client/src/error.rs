@@ -61,7 +61,7 @@ pub enum ClientError {
     Beyond {
         /// The first of them.
         feature: usize,
-        /// Its column in the table, where no step stands between.
+        /// Its column in the table, where steps take columns one by one.
         column: Option<usize>,
         /// Name of the column, where the plan has names.
         name: Option<String>,

@@ -171,7 +171,7 @@ fn what_does_not_belong_together_is_refused() {
     let (other, _) = Client::generate(regressor, &mut rng);
     assert!(said(other.decrypt(&answer, None)).contains("of another plan"));
     let error = client.encrypt(table(&[3.0, 9.0]), false, &mut rng).unwrap_err();
-    assert!(error.to_string().starts_with("feature 1 of sample 0 is beyond"), "{error}");
+    assert!(error.to_string().starts_with("feature 1 ('weight') of sample 0"), "{error}");
     let clipped = client.encrypt(table(&[3.0, 9.0]), true, &mut rng).unwrap();
     assert_eq!((clipped.clipped, clipped.clipped_samples), (1, 1));
     let many = vec![2.0; 2 * (client.plan().rows() + 1)];

@@ -79,7 +79,7 @@ impl Steps {
         }
         match first {
             Some((sample, feature)) if !clip => {
-                let column = self.steps.is_empty().then_some(feature);
+                let column = traced(&self.steps, feature);
                 let all = features.len();
                 Err(ClientError::Beyond { feature, column, name: None, sample, values, all })
             }
