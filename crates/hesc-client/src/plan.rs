@@ -79,11 +79,11 @@ impl Rings {
 
     fn of(features: usize, parts: Vec<ring_products::Plan>, what: &str) -> Found<Self> {
         let count = parts.len();
-        let (first, set) = (parts[0].layout(), parts[0].products().scheme().spec().to_bytes());
+        let (first, set) = (parts[0].layout(), parts[0].products().scheme().spec());
         let alike = parts.iter().all(|part| {
             let layout = part.layout();
             let shape = (layout.features, layout.outputs) == (first.features, first.outputs);
-            shape && part.products().scheme().spec().to_bytes() == set
+            shape && part.products().scheme().spec() == set
         });
         let clear = count == 1
             || parts.iter().all(|part| {

@@ -151,11 +151,12 @@ def _reproduced(options: Options) -> Report:
     rows: list[dict[str, Any]] = []
     for name, case in options.track(list(cases().items()), "models"):
         rows.append({"model": name} | _measured(case, splits))
+    whole = _of_tables()
     ratios = {
         "worst loss of a mean": max(float(row["clear"] - row["private"]) for row in rows),
         "largest error / stated": max(row["error / stated"] or 0.0 for row in rows),
         "least agreement of pipelines": min(
-            row["same"] for row in rows if row["model"] in _of_tables() and row["same"] is not None
+            row["same"] for row in rows if row["model"] in whole and row["same"] is not None
         ),
     }
     notes = [

@@ -223,10 +223,11 @@ class CsvFile(NamedColumns):
         """A cell of a table that may have words and missing ones."""
         if column.kind != "number":
             return None if cell in _MISSING and cell not in column.words else cell
-        if cell.strip() in _MISSING:
+        bare = cell.strip()
+        if bare in _MISSING:
             return None
-        truth = _TRUTHS.get(cell.strip().lower())
-        return self._number(cell.strip(), place) if truth is None else truth
+        truth = _TRUTHS.get(bare.lower())
+        return self._number(bare, place) if truth is None else truth
 
     def _number(self, cell: str, place: int) -> float:
         if not _is_number(cell):

@@ -81,9 +81,7 @@ def _not_read_otherwise(estimator: Any, X: ArrayLike) -> None:
         ShapeError: dates; sparse rows of such an estimator.
 
     """
-    kinds = {np.dtype(kind).kind for kind in _dtypes(X)}
-    if kinds & {"m", "M"}:
-        raise ShapeError("samples are dates, which no model here reads: make them numbers")
+    forms.not_dates(*_dtypes(X))
     name = steps.skips_zeros(estimator) if forms.is_sparse(X) else None
     if name is not None:
         raise ShapeError(
@@ -92,7 +90,7 @@ def _not_read_otherwise(estimator: Any, X: ArrayLike) -> None:
         )
 
 
-def _dtypes(X: Any) -> list[Any]:
+def _dtypes(X: Any) -> list[np.dtype[Any]]:
     """Types of numpy of an array, or of the columns of a table of pandas."""
     if hasattr(X, "dtypes") and hasattr(X, "iloc"):
         found = X.dtypes

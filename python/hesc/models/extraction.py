@@ -99,7 +99,6 @@ _INSTEAD: Final = {
     "OneClass": _OUTLIERS,
     "Outlier": _OUTLIERS,
     "Elliptic": _OUTLIERS,
-    "Isolation": _OUTLIERS,
     "Isotonic": "make_pipeline(KBinsDiscretizer(), {})",
     "Dummy": "the constant itself, which takes no samples",
     "LabelPropagation": "PrivateNeighbours(KNeighborsClassifier())",

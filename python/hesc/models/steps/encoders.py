@@ -8,6 +8,7 @@ import numpy as np
 
 from hesc._native import ParameterError
 from hesc._support import documents
+from hesc.models.steps.missing import is_missing
 from hesc.models.tables.table_steps import MISSING, Branch, Branches, Coded, Codes, Lookup, OneHot
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _grouped(column: _Column, rare: Any) -> tuple[list[int], int]:
 
 
 def _key(value: Any) -> Any:
-    return MISSING, None if _is_missing(value) else value
+    return MISSING, None if is_missing(value) else value
 
 
 def ordinal(part: Any) -> list[TableStep]:
@@ -119,7 +120,7 @@ def ordinal(part: Any) -> list[TableStep]:
 
 
 def _or_missing(value: Any) -> float | str:
-    return MISSING if _is_missing(value) else float(value)
+    return MISSING if is_missing(value) else float(value)
 
 
 def targets(part: Any) -> list[TableStep]:
@@ -143,8 +144,8 @@ def _columns(part: Any) -> list[_Column]:
     found = []
     for place, categories in enumerate(part.categories_):
         values = _values(categories)
-        gone = [at for at, value in enumerate(values) if _is_missing(value)]
-        kept = [at for at, value in enumerate(values) if not _is_missing(value)]
+        gone = [at for at, value in enumerate(values) if is_missing(value)]
+        kept = [at for at, value in enumerate(values) if not is_missing(value)]
         called = f"column {place}" if names is None else f"column {str(names[place])[:80]!r}"
         if len(gone) > 1:
             raise ParameterError(
@@ -194,9 +195,3 @@ def _values(categories: NDArray[Any]) -> list[Any]:
         value.item() if isinstance(value, np.generic) else value
         for value in np.asarray(categories).tolist()
     ]
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None or type(value).__name__ == "NAType":
-        return True
-    return isinstance(value, float | np.floating) and bool(np.isnan(value))

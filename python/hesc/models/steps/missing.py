@@ -60,11 +60,14 @@ def indicator(part: Any) -> list[TableStep]:
 def marker_of(part: Any) -> Cell:
     """What stands for a missing cell; None where that is a cell without a value."""
     value = _plain(part.missing_values)
+    return None if is_missing(value) else _filler(value)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value of scikit-learn's lists stands for a cell without one."""
     if value is None or type(value).__name__ == "NAType":
-        return None
-    if isinstance(value, float) and np.isnan(value):
-        return None
-    return _filler(value)
+        return True
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
 def _plain(value: Any) -> Any:

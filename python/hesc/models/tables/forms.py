@@ -306,8 +306,7 @@ def read(samples: Any) -> SampleTable:
     array = samples if isinstance(samples, np.ndarray) else _array(samples)
     if array.ndim == 1 and all(isinstance(text, str) or _is_missing(text) for text in array):
         return _Texts(array.astype(object))
-    if array.dtype.kind in "mM":
-        raise ShapeError("samples are dates, which no model here reads: make them numbers")
+    not_dates(array.dtype)
     if array.ndim == 1 and any(isinstance(row, list | tuple | np.ndarray) for row in array):
         raise ShapeError("samples are rows of the same number of cells")
     if array.ndim != 2:
@@ -336,6 +335,17 @@ def _framed(samples: Any) -> SampleTable | None:
 def _not_lazy(samples: Any) -> None:
     if hasattr(samples, "collect"):
         raise ShapeError("samples are a lazy table, which has no rows yet: call collect() on it")
+
+
+def not_dates(*types: np.dtype[Any]) -> None:
+    """Refuses types of dates and of spans of time, which numpy takes for numbers of some unit.
+
+    Raises:
+        ShapeError: one of them.
+
+    """
+    if any(each.kind in "mM" for each in types):
+        raise ShapeError("samples are dates, which no model here reads: make them numbers")
 
 
 def names_of(samples: Any) -> list[Any] | None:

@@ -18,29 +18,6 @@ if TYPE_CHECKING:
 
 MISSING: Final = "missing"
 """What `Codes` gives instead of a number where a cell stays without one."""
-FUNCTIONS: Final = (
-    "abs",
-    "arctan",
-    "cbrt",
-    "cos",
-    "exp",
-    "expm1",
-    "log",
-    "log10",
-    "log1p",
-    "log2",
-    "log_counts",
-    "logit",
-    "negative",
-    "reciprocal",
-    "sigmoid",
-    "sin",
-    "sqrt",
-    "square",
-    "tan",
-    "tanh",
-)
-"""Functions of single numbers. `log_counts` of x is 1 + ln x above zero, and zero of zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +154,8 @@ class Function:
     discloses: ClassVar[str] = "which functions are applied"
     inputs: int
     function: str
-    """One of `FUNCTIONS`."""
+    """One of those that `crates/hesc-client/src/steps/functions.rs` names. `log_counts` of x is
+    1 + ln x above zero, and zero of zero."""
 
     @property
     def widths(self) -> tuple[int, int]:
