@@ -6,9 +6,10 @@ use zeroize::Zeroizing;
 use super::Bfv;
 use crate::SchemeError;
 use crate::rlwe::chain::{Chain, product_of};
+use crate::rlwe::ciphertext::State;
 use crate::rlwe::differences::{Encoding, Message};
 use crate::rlwe::integers::{Integers, inverse_modulo};
-use crate::rlwe::{Ciphertext, Plaintext, Rlwe};
+use crate::rlwe::{Plaintext, Rlwe};
 
 /// From a phase `x` to the plaintext: `round(t x / Q) = (t x - [t x]_Q) / Q`, which modulo `t` is
 /// `-[t x]_Q / Q`.
@@ -45,7 +46,7 @@ impl Encoding for Bfv {
         &self,
         scheme: &Rlwe,
         phase: Zeroizing<Vec<u64>>,
-        a: &Ciphertext,
+        a: &State,
     ) -> Result<Plaintext, SchemeError> {
         self.integers.decode(scheme, phase, a)
     }

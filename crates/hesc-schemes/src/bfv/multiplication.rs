@@ -3,8 +3,8 @@
 //! formed modulo `Q B`, divided by `Q / t` with the remainder's conversion, and brought back from
 //! `B` to `Q`.
 
-use hesc_math::residues::{Factor, kernels};
-use hesc_math::ring::Prime;
+use hesc_math::residues::Factor;
+use hesc_math::ring::{Coeff, Eval, Prime};
 use hesc_math::rns::Conversion;
 
 use super::Bfv;
@@ -14,7 +14,8 @@ use crate::rlwe::chain::{Chain, inverse_of, reducers};
 use crate::rlwe::differences::Multiplication;
 use crate::rlwe::domain::Domain;
 use crate::rlwe::parallel;
-use crate::rlwe::products::tensor;
+use crate::rlwe::products::multiply_components;
+use crate::rlwe::residues::{Component, Residues, RowMut};
 use crate::rlwe::{Ciphertext, Rlwe};
 
 /// The second base and the tables of every level.
@@ -108,58 +109,49 @@ impl Multiplication for Bfv {
     }
 }
 
-/// The parts of the product modulo the level's primes, coefficients, limb after limb; a square if
-/// there is no second factor.
+/// `round(t a b / Q)` as coefficients modulo the level's primes; a square if there is no second factor.
 fn multiply(
     scheme: &Rlwe,
     multiplier: &Multiplier,
     a: &Ciphertext,
     b: Option<&Ciphertext>,
 ) -> Buffer {
-    let (n, level) = (scheme.ring_degree(), a.level);
+    let (n, level) = (scheme.ring_degree(), a.level());
     let tables = &multiplier.levels[level - 1];
     let primes: Vec<&Prime> =
         scheme.chain().level(level).iter().chain(&multiplier.primes[..tables.count]).collect();
-    let factors: Vec<&Ciphertext> = std::iter::once(a).chain(b).collect();
+    let coefficients = |c| scheme.residues(c).known_as();
+    let factors: Vec<Residues<'_, Coeff>> = std::iter::once(a).chain(b).map(coefficients).collect();
     let extended = extend(tables, &primes, &factors, n);
-    let parts = a.size + b.unwrap_or(a).size - 1;
-    let mut product = Buffer::take(parts * primes.len() * n);
-    // Limb after limb, in each the parts of all factors; then those of the product.
-    parallel::for_each_chunk(&mut product, parts * n, n, |row, limb, out| {
-        let size = extended.len() / primes.len();
-        let (x, y) = extended[limb * size..][..size].split_at(a.size * n);
-        tensor(out, row, x, b.map(|_| y), primes[limb]);
-        for part in out.chunks_exact_mut(n) {
-            primes[limb].inverse_unscaled(part);
-        }
+    let both = Residues::<Eval>::of(&extended, extended.len() / (primes.len() * n), n);
+    let components = a.size() + b.unwrap_or(a).size() - 1;
+    let mut product = Buffer::take(primes.len() * components * n);
+    parallel::for_each_chunk(&mut product, components * n, n, |row, prime, out| {
+        let factors: Vec<_> = both.rows(prime).collect();
+        let (x, y) = factors.split_at(a.size());
+        multiply_components(out, row, x, b.map(|_| y), primes[prime]);
+        RowMut::<Eval>::all(out, n).for_each(|row| _ = row.inverse_unscaled(primes[prime]));
     });
     scale_down(tables, &primes, &mut product, n)
 }
 
-/// The parts of all factors modulo both bases, as evaluations.
-fn extend(tables: &Tables, primes: &[&Prime], factors: &[&Ciphertext], n: usize) -> Buffer {
+/// The components of all factors side by side, modulo the primes of both bases, as evaluations.
+fn extend(tables: &Tables, primes: &[&Prime], factors: &[Residues<'_, Coeff>], n: usize) -> Buffer {
     let level = primes.len() - tables.count;
-    // Where to find a part of the factors side by side: its factor and its place there.
-    let places: Vec<(&Ciphertext, usize)> =
-        factors.iter().flat_map(|&c| (0..c.size).map(move |part| (c, part))).collect();
-    let parts = places.len();
-    let source = |index: usize, limb: usize| {
-        let (factor, part) = places[index];
-        &factor.words[(limb * factor.size + part) * n..][..n]
-    };
+    let components: Vec<Component<'_, Coeff>> =
+        factors.iter().flat_map(|x| (0..x.components()).map(|i| x.component(i))).collect();
     let room = tables.extension.prepared_words(n);
-    let mut prepared = Buffer::take(parts * room);
-    parallel::prepare(&tables.extension, &mut prepared, n, source);
-    let mut words = Buffer::take(parts * primes.len() * n);
-    parallel::for_each_chunk(&mut words, n, 0, |_, index, words| {
-        let (limb, part) = (index / parts, index % parts);
-        match limb.checked_sub(level) {
-            None => words.copy_from_slice(source(part, limb)),
-            Some(target) => {
-                tables.extension.row(words, target, &prepared[part * room..][..room]);
-            }
+    let mut prepared = Buffer::take(components.len() * room);
+    parallel::prepare(&tables.extension, &mut prepared, n, |i, prime| components[i].row(prime));
+    let mut words = Buffer::take(primes.len() * components.len() * n);
+    parallel::for_each_chunk(&mut words, n, 0, |_, index, out| {
+        let (prime, i) = (index / components.len(), index % components.len());
+        let mut row = RowMut::of(out);
+        match prime.checked_sub(level) {
+            None => row.copy(components[i].row(prime)),
+            Some(target) => row.convert(&tables.extension, target, &prepared[i * room..][..room]),
         }
-        primes[limb].forward(words);
+        row.forward(primes[prime]);
     });
     words
 }
@@ -167,29 +159,28 @@ fn extend(tables: &Tables, primes: &[&Prime], factors: &[&Ciphertext], n: usize)
 /// `round(t x / Q)` modulo `Q`, from what the unscaled transform leaves of `x` modulo both bases.
 fn scale_down(tables: &Tables, primes: &[&Prime], product: &mut [u64], n: usize) -> Buffer {
     let level = primes.len() - tables.count;
-    let parts = product.len() / (primes.len() * n);
-    let (first_base, second_base) = product.split_at_mut(level * parts * n);
+    let components = product.len() / (primes.len() * n);
+    let (first_base, second_base) = product.split_at_mut(level * components * n);
+    let dividend = Residues::<Coeff>::of(first_base, components, n);
     let room = tables.remainder.prepared_words(n);
-    let mut prepared = Buffer::take(parts * room);
-    parallel::prepare(&tables.remainder, &mut prepared, n, |part, limb| {
-        &first_base[(parts * limb + part) * n..][..n]
+    let mut prepared = Buffer::take(components * room);
+    parallel::prepare(&tables.remainder, &mut prepared, n, |i, prime| dividend.row(prime, i));
+    parallel::for_each_chunk(second_base, n, n, |scratch, index, out| {
+        let (target, i) = (index / components, index % components);
+        let (q, mut quotient) = (primes[level + target], RowMut::<Coeff>::of(out));
+        let mut remainder = RowMut::of(scratch);
+        remainder.convert(&tables.remainder, target, &prepared[i * room..][..room]);
+        quotient.scale(tables.scales[target], q);
+        quotient.subtract_and_scale(remainder.row(), tables.inverses[target], q);
     });
-    parallel::for_each_chunk(second_base, n, n, |row, index, words| {
-        let (target, part) = (index / parts, index % parts);
-        let prime = primes[level + target];
-        tables.remainder.row(row, target, &prepared[part * room..][..room]);
-        kernels::scale(words, tables.scales[target], prime);
-        kernels::subtract_scale(words, row, tables.inverses[target], prime);
-    });
+    let quotient = Residues::<Coeff>::of(second_base, components, n);
     let room = tables.back.prepared_words(n);
-    let mut prepared = Buffer::take(parts * room);
-    parallel::prepare(&tables.back, &mut prepared, n, |part, limb| {
-        &second_base[(parts * limb + part) * n..][..n]
-    });
-    let mut result = Buffer::take(parts * level * n);
+    let mut prepared = Buffer::take(components * room);
+    parallel::prepare(&tables.back, &mut prepared, n, |i, prime| quotient.row(prime, i));
+    let mut result = Buffer::take(level * components * n);
     parallel::for_each_chunk(&mut result, n, 0, |_, index, out| {
-        let (limb, part) = (index / parts, index % parts);
-        tables.back.row(out, limb, &prepared[part * room..][..room]);
+        let (prime, i) = (index / components, index % components);
+        RowMut::of(out).convert(&tables.back, prime, &prepared[i * room..][..room]);
     });
     result
 }

@@ -1,7 +1,8 @@
 use super::Bfv;
+use crate::rlwe::ciphertext::State;
 use crate::rlwe::differences::NoiseModel;
 use crate::rlwe::noise::{Noise, PRODUCT_MARGIN, correction};
-use crate::rlwe::{Ciphertext, Plaintext, Rlwe};
+use crate::rlwe::{Plaintext, Rlwe};
 
 impl Bfv {
     fn plain_modulus(&self) -> f64 {
@@ -15,16 +16,16 @@ impl NoiseModel for Bfv {
         scheme.white(0.5)
     }
 
-    fn plain_product_noise(&self, scheme: &Rlwe, a: &Ciphertext, plaintext: &Plaintext) -> Noise {
+    fn plain_product_noise(&self, scheme: &Rlwe, a: &State, plaintext: &Plaintext) -> Noise {
         scheme.times_plain(a.noise, self.integers.plain_size(plaintext))
     }
 
     /// `t (v_1 k_2 + v_2 k_1) + m_1 v_2 + m_2 v_1 + t v_1 v_2 / Q`, `k` the multiples of `Q` that
     /// `c_0 + c_1 s + ...` exceeds it by: coefficients as those of a rounding, independent of the
     /// noise since the parts of a ciphertext are uniform.
-    fn product_noise(&self, scheme: &Rlwe, a: &Ciphertext, b: &Ciphertext) -> Noise {
+    fn product_noise(&self, scheme: &Rlwe, a: &State, b: &State) -> Noise {
         let (n, t) = (scheme.degree(), self.plain_modulus());
-        let cross = |x: &Ciphertext, y: &Ciphertext| {
+        let cross = |x: &State, y: &State| {
             let (noise, powers) = (x.noise, y.size as u32 - 1);
             let factor = PRODUCT_MARGIN * correction(noise.degree, powers) * t * n.sqrt();
             // Coefficients of a message may be a half of t, all of them, with any signs.

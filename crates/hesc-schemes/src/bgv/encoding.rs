@@ -6,9 +6,10 @@ use zeroize::Zeroizing;
 use super::Bgv;
 use crate::SchemeError;
 use crate::rlwe::chain::Chain;
+use crate::rlwe::ciphertext::State;
 use crate::rlwe::differences::{Encoding, Message};
 use crate::rlwe::integers::Integers;
-use crate::rlwe::{Ciphertext, Plaintext, Rlwe};
+use crate::rlwe::{Plaintext, Rlwe};
 
 /// From a phase `x` to the plaintext, `[x]_Q` modulo `t`.
 pub(super) fn decoder(primes: &[Prime], modulus: &Reducer) -> Conversion {
@@ -43,7 +44,7 @@ impl Encoding for Bgv {
         &self,
         scheme: &Rlwe,
         phase: Zeroizing<Vec<u64>>,
-        a: &Ciphertext,
+        a: &State,
     ) -> Result<Plaintext, SchemeError> {
         self.integers.decode(scheme, phase, a)
     }

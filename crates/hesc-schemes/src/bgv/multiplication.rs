@@ -3,6 +3,7 @@ use hesc_math::Modulus;
 use super::Bgv;
 use crate::SchemeError;
 use crate::rlwe::chain::{Quotient, product_of};
+use crate::rlwe::ciphertext::State;
 use crate::rlwe::differences::Multiplication;
 use crate::rlwe::integers::inverse_modulo;
 use crate::rlwe::{Ciphertext, Rlwe};
@@ -17,7 +18,7 @@ impl Multiplication for Bgv {
         factor < t && self.factor(factor, inverse_modulo(factor, t)) == 1
     }
 
-    fn divide(&self, a: &mut Ciphertext, by: &Quotient) {
+    fn divide(&self, a: &mut State, by: &Quotient) {
         let plain = self.integers.modulus().modulus();
         let (divided, gained) = (product_of(&by.divisors, plain), product_of(&by.added, plain));
         let inverse = inverse_modulo(divided, self.plain_modulus());
@@ -35,12 +36,12 @@ impl Rlwe {
     ) -> Result<(Ciphertext, Ciphertext), SchemeError> {
         let t = self.spec().plaintext.modulus();
         let modulus = Modulus::new(t);
-        let ratio = modulus.mul(b.factor, inverse_modulo(a.factor, t));
+        let ratio = modulus.mul(b.state.factor, inverse_modulo(a.state.factor, t));
         let (of_a, of_b) = small_fraction(ratio, t);
         let scaled = |c: &Ciphertext, by: i64| -> Result<Ciphertext, SchemeError> {
             let mut c = self.multiply_integer(c, by)?;
             let by = by.rem_euclid(t as i64) as u64;
-            c.factor = modulus.mul(c.factor, by);
+            c.state.factor = modulus.mul(c.state.factor, by);
             Ok(c)
         };
         Ok((scaled(a, of_a)?, scaled(b, of_b)?))

@@ -1,7 +1,8 @@
 use super::Bgv;
+use crate::rlwe::ciphertext::State;
 use crate::rlwe::differences::NoiseModel;
 use crate::rlwe::noise::Noise;
-use crate::rlwe::{Ciphertext, Plaintext, Rlwe};
+use crate::rlwe::{Plaintext, Rlwe};
 
 impl NoiseModel for Bgv {
     /// The plaintext itself.
@@ -9,11 +10,11 @@ impl NoiseModel for Bgv {
         Noise { degree: 1, ..Noise::message(self.plain_modulus() as f64 / 2.0) }
     }
 
-    fn plain_product_noise(&self, scheme: &Rlwe, a: &Ciphertext, plaintext: &Plaintext) -> Noise {
+    fn plain_product_noise(&self, scheme: &Rlwe, a: &State, plaintext: &Plaintext) -> Noise {
         scheme.times_plain(a.noise, self.integers.plain_size(plaintext))
     }
 
-    fn product_noise(&self, scheme: &Rlwe, a: &Ciphertext, b: &Ciphertext) -> Noise {
+    fn product_noise(&self, scheme: &Rlwe, a: &State, b: &State) -> Noise {
         let (x, y) = (a.noise, b.noise);
         let both = Noise { degree: x.degree.saturating_add(y.degree), ..scheme.convolved(x, y) };
         let message = Noise::message(scheme.norms().product_growth * x.magnitude * y.magnitude);

@@ -10,8 +10,9 @@ use crate::SchemeError;
 use crate::error::refuse;
 use crate::rlwe::chain::Chain;
 use crate::rlwe::ciphertext::Bound;
+use crate::rlwe::ciphertext::State;
 use crate::rlwe::differences::{Encoding, Message, NoiseModel};
-use crate::rlwe::{Ciphertext, Plaintext, Rlwe, parallel};
+use crate::rlwe::{Plaintext, Rlwe, parallel};
 use hesc_math::ring::pairs;
 
 /// Bits of an encoded coefficient: what a double holds, less one for the sign.
@@ -41,7 +42,7 @@ impl Encoding for Ckks {
         &self,
         scheme: &Rlwe,
         mut phase: Zeroizing<Vec<u64>>,
-        a: &Ciphertext,
+        a: &State,
     ) -> Result<Plaintext, SchemeError> {
         let words = std::mem::take(&mut *phase);
         let bound = Bound::Claimed(a.noise.magnitude + self.error_bound(scheme, a));

@@ -1,7 +1,7 @@
 use super::Ckks;
 use crate::SchemeError;
 use crate::rlwe::chain::Quotient;
-use crate::rlwe::ciphertext::rounded_up;
+use crate::rlwe::ciphertext::{State, rounded_up};
 use crate::rlwe::differences::Multiplication;
 use crate::rlwe::{Ciphertext, Rlwe};
 
@@ -10,7 +10,7 @@ impl Multiplication for Ckks {
         scale > 0.0
     }
 
-    fn divide(&self, a: &mut Ciphertext, by: &Quotient) {
+    fn divide(&self, a: &mut State, by: &Quotient) {
         a.scale /= by.value();
     }
 
@@ -28,8 +28,7 @@ impl Rlwe {
     pub fn rescale(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         self.ckks("rescaling", "use mod_switch, which keeps the plaintext")?;
         self.check_ciphertext(a)?;
-        self.check_not_last(a, a.level.saturating_sub(1))?;
-        self.divide_by_last(a)
+        self.divided_by_last(a)
     }
 
     /// CKKS: `a * scalar` for any real number, at the price of `scale`, which is multiplied to the
@@ -57,9 +56,8 @@ impl Rlwe {
         let size = rounded_up(scalar.abs());
         // Rounded twice: as a double and to an integer.
         let error = 0.5 + size * scale * f64::EPSILON;
-        let noise = self.slot_product_within(a, size, scale, error);
-        self.check_noise(noise, a.level, a.scale * scale)?;
-        let words = self.scaled_words(a, scaled as i64);
-        Ok(Ciphertext { words, scale: a.scale * scale, noise, ..a.shell() })
+        let noise = self.slot_product_within(&a.state, size, scale, error);
+        let state = self.checked(State { scale: a.state.scale * scale, noise, ..a.state })?;
+        Ok(Ciphertext { tag: a.tag, state, words: self.scaled_words(a, scaled as i64) })
     }
 }

@@ -1,7 +1,8 @@
 use super::Ckks;
+use crate::rlwe::ciphertext::State;
 use crate::rlwe::differences::NoiseModel;
 use crate::rlwe::noise::{Noise, SLOT_TAILS};
-use crate::rlwe::{Ciphertext, Plaintext, Rlwe};
+use crate::rlwe::{Plaintext, Rlwe};
 
 /// Relative error of a Fourier transform in doubles and of rounding to them before or after, for
 /// each factor of two in its size.
@@ -13,14 +14,14 @@ impl NoiseModel for Ckks {
         scheme.in_slots(scheme.encoding_values(bound, scale), bound)
     }
 
-    fn plain_product_noise(&self, scheme: &Rlwe, a: &Ciphertext, plaintext: &Plaintext) -> Noise {
+    fn plain_product_noise(&self, scheme: &Rlwe, a: &State, plaintext: &Plaintext) -> Noise {
         let (bound, scale) = (plaintext.bound.value(), plaintext.scale);
         scheme.slot_product_within(a, bound, scale, scheme.encoding_values(bound, scale))
     }
 
-    fn product_noise(&self, scheme: &Rlwe, a: &Ciphertext, b: &Ciphertext) -> Noise {
+    fn product_noise(&self, scheme: &Rlwe, a: &State, b: &State) -> Noise {
         let (x, y) = (a.noise, b.noise);
-        let message = |c: &Ciphertext| c.noise.magnitude * c.scale;
+        let message = |c: &State| c.noise.magnitude * c.scale;
         // Both errors may be as far out as one.
         let values =
             message(a) * y.values + message(b) * x.values + SLOT_TAILS * x.values * y.values;
@@ -38,7 +39,7 @@ impl NoiseModel for Ckks {
         if largest < 1.0 { 1.0 } else { largest }
     }
 
-    fn error_bound(&self, scheme: &Rlwe, a: &Ciphertext) -> f64 {
+    fn error_bound(&self, scheme: &Rlwe, a: &State) -> f64 {
         let error = SLOT_TAILS * a.noise.values / a.scale;
         error + scheme.float_error(a.noise.magnitude + error)
     }
@@ -67,7 +68,7 @@ impl Rlwe {
     /// of `1 / scale`.
     pub(super) fn slot_product_within(
         &self,
-        a: &Ciphertext,
+        a: &State,
         bound: f64,
         scale: f64,
         error: f64,

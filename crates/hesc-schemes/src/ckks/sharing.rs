@@ -110,8 +110,8 @@ impl Rlwe {
         )?;
         let expected = sharing.expected;
         self.check_operands(a, expected)?;
-        let same_scale = (a.scale / expected.scale - 1.0).abs() <= SCALE_TOLERANCE;
-        if a.size != expected.size || !same_scale {
+        let same_scale = (a.state.scale / expected.state.scale - 1.0).abs() <= SCALE_TOLERANCE;
+        if a.state.size != expected.state.size || !same_scale {
             return Err(SchemeError::NotShared {
                 problem: "its scale or number of parts is not that of the result which was expected; \
                           it comes from another program",
@@ -121,7 +121,7 @@ impl Rlwe {
         so_far.spend(length as f64 / sharing.answers as f64)?;
         let mut values = self.decode_complex(&self.decrypt(key, a)?)?;
         values.truncate(length);
-        let most = expected.noise.magnitude + self.error_bound(expected);
+        let most = expected.state.noise.magnitude + self.error_bound(expected);
         if values.iter().any(|value| value.norm() > most) {
             return Err(SchemeError::NoiseTooLarge);
         }
@@ -144,7 +144,7 @@ impl Rlwe {
         }
         let factor = flooding_factor(answers, statistical_bits);
         let deviation = factor * self.error_bound(expected);
-        if deviation <= ROOM * expected.noise.magnitude {
+        if deviation <= ROOM * expected.state.noise.magnitude {
             return Ok(deviation);
         }
         Err(SchemeError::NotShared {

@@ -7,18 +7,20 @@ use std::collections::BTreeMap;
 use hesc_math::ring::Automorphism;
 
 use super::buffer::Buffer;
-use super::combinations::NO_KEY;
 use super::keys::{GaloisKey, GaloisKeys, RelinKey, SwitchKey};
 use super::{Ciphertext, Encryption, Rlwe};
-use crate::{SchemeError, Tag};
+use crate::{KeyId, SchemeError, Tag};
+
+/// The key of blank ciphertexts and keys.
+const NO_KEY: KeyId = KeyId::from_bytes([0; 16]);
 
 impl Rlwe {
     /// What an encryption of numbers within the set's bound would say of itself, over zeros.
     pub fn blank(&self, under: Encryption) -> Ciphertext {
-        let shell = self.fresh_shell(under);
-        let primes = self.chain().level(shell.level).len();
-        let words = Buffer::from(&*vec![0; shell.size * primes * self.ring_degree()]);
-        Ciphertext { words, ..shell }
+        let state = self.fresh_state(under);
+        let primes = self.chain().level(state.level).len();
+        let words = Buffer::from(&*vec![0; state.size * primes * self.ring_degree()]);
+        Ciphertext { tag: self.blank_tag(), state, words }
     }
 
     fn blank_key(&self) -> Result<SwitchKey, SchemeError> {

@@ -1,5 +1,7 @@
 //! Carries along slots: the prefixes of an adder whose bits lie beside each other in one ciphertext.
 
+use super::ciphertext::State;
+use super::evaluators::{Evaluator, Keyed};
 use super::keys::{GaloisKeys, RelinKey};
 use super::{Ciphertext, Rlwe};
 use crate::SchemeError;
@@ -26,41 +28,47 @@ impl Rlwe {
         for &element in elements {
             self.galois_key(generates, element, keys)?;
         }
-        Self::require_two_parts(passes, "a rotation")?;
-        let level = self.level_of_carries(generates, passes);
-        let mut now = (self.lowered(generates, level)?, self.lowered(passes, level)?);
-        for (at, &element) in elements.iter().enumerate() {
-            let (generates, passes) = &now;
-            let carried = self.apply_galois(generates, element, keys)?;
-            let sum = self.sum(&self.multiply(passes, &carried)?, generates, false)?;
-            if at + 1 == elements.len() {
-                return self.relinearise(&sum, relin);
-            }
-            let further = self.apply_galois(passes, element, keys)?;
-            let product = self.multiply(passes, &further)?;
-            let shells = (self.two_parts(&sum)?, self.two_parts(&product)?);
-            let next = self.level_of_carries(&shells.0, &shells.1);
-            let down = |a: &Ciphertext| self.relinearise_to(a, relin, next);
-            now = (down(&sum)?, down(&product)?);
-        }
-        Ok(now.0)
+        Self::require_two_parts(&passes.state, "a rotation")?;
+        let by = &mut Keyed { scheme: self, relin, galois: Some(keys) };
+        self.carries_by(by, generates, passes, elements)
     }
 
-    /// What is known of a product once it is relinearised.
-    pub(super) fn two_parts(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
-        Ok(Ciphertext { size: 2, noise: self.switched_noise(a)?, ..a.shell() })
+    /// [`Self::carries`] by an evaluator.
+    pub(super) fn carries_by<E: Evaluator>(
+        &self,
+        by: &mut E,
+        generates: &E::Value,
+        passes: &E::Value,
+        elements: &[usize],
+    ) -> Result<E::Value, SchemeError> {
+        let level = self.level_of_carries(E::state(generates), E::state(passes));
+        let (mut generates, mut passes) =
+            (by.lowered(generates, level)?, by.lowered(passes, level)?);
+        for (at, &element) in elements.iter().enumerate() {
+            let carried = by.image(&generates, element)?;
+            let sum = by.sum_of_products(&[(&passes, Some(&carried))], &[&generates])?;
+            if at + 1 == elements.len() {
+                return by.relinearised(&sum, E::state(&sum).level);
+            }
+            let further = by.image(&passes, element)?;
+            let product = by.sum_of_products(&[(&passes, Some(&further))], &[])?;
+            let next = self.level_of_carries(
+                &self.switched_state(E::state(&sum))?,
+                &self.switched_state(E::state(&product))?,
+            );
+            generates = by.relinearised(&sum, next)?;
+            passes = by.relinearised(&product, next)?;
+        }
+        Ok(generates)
     }
 
     /// The lowest level at which the next carries have as much room as at any other, but for a quarter of a bit.
-    pub(super) fn level_of_carries(&self, generates: &Ciphertext, passes: &Ciphertext) -> usize {
+    fn level_of_carries(&self, generates: &State, passes: &State) -> usize {
         self.roomiest(generates.level.min(passes.level), |level| {
-            let generates = self.lowered_shell(generates, level)?;
-            let passes = self.lowered_shell(passes, level)?;
-            let rotated =
-                Ciphertext { noise: self.switched_noise(&generates)?, ..generates.shell() };
-            let product = self.product_shell(&passes, &rotated)?;
-            let sum = Ciphertext { noise: product.noise.plus(generates.noise), ..product };
-            self.two_parts(&sum)
+            let generates = self.lowered_state(generates, level)?;
+            let passes = self.lowered_state(passes, level)?;
+            let product = self.product_state(&passes, &self.switched_state(&generates)?)?;
+            self.switched_state(&self.sum_state(&product, &generates)?)
         })
     }
 }

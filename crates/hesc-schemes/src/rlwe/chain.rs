@@ -41,10 +41,22 @@ struct Level {
 pub(crate) struct Digit {
     /// Which digit of a key it is.
     pub index: usize,
-    /// Its limbs of a ciphertext.
-    pub limbs: Range<usize>,
+    /// Its primes, by their order in the level.
+    pub primes: Range<usize>,
     /// From its primes to all primes; none in sets with digits of a single prime, whose residue is lifted as it is.
     pub conversion: Option<Conversion>,
+}
+
+/// A prime that key switching at a level works modulo: the level's primes, then the special ones.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Target<'a> {
+    pub prime: &'a Prime,
+    /// Its order among the targets.
+    pub index: usize,
+    /// Its place among all primes of the set.
+    pub place: usize,
+    /// Its order in the level; none for special primes.
+    pub own: Option<usize>,
 }
 
 /// What a rounded division by some primes `D` takes, after a product with others `A`: `(A x - [A x]_D) / D`. For
@@ -52,9 +64,9 @@ pub(crate) struct Digit {
 /// only. Primes of `A` join those that stay.
 #[derive(Debug)]
 pub(crate) struct Division {
-    /// Limbs divided by.
+    /// The primes divided by, by their order before.
     pub divisors: Vec<usize>,
-    /// For each prime of the result its limb before; none for primes that join.
+    /// For each prime of the result its order before; none for primes that join.
     pub kept: Vec<Option<usize>>,
     /// From the primes divided by to those of the result, divided by `A` for those that stay.
     pub remainder: Conversion,
@@ -176,7 +188,7 @@ impl Chain {
         self.at(level).set
     }
 
-    /// The primes in use at a level, one a limb.
+    /// The primes in use at a level.
     pub(crate) fn level(&self, level: usize) -> &[Prime] {
         &self.at(level).primes
     }
@@ -201,9 +213,20 @@ impl Chain {
         &self.primes[self.coefficient..]
     }
 
-    /// Places of the primes that key switching at a level works with.
-    pub(crate) fn targets(&self, level: usize) -> impl Iterator<Item = usize> + Clone + use<'_> {
-        self.places(level).iter().copied().chain(self.coefficient..self.primes.len())
+    /// The primes that key switching at a level works modulo.
+    pub(crate) fn targets(&self, level: usize) -> impl Iterator<Item = Target<'_>> {
+        let places = self.places(level).iter().copied();
+        let own = places.len();
+        let all = places.chain(self.coefficient..self.primes.len()).enumerate();
+        all.map(move |(index, place)| {
+            let own = (index < own).then_some(index);
+            Target { prime: &self.primes[place], index, place, own }
+        })
+    }
+
+    /// The product of the special primes modulo another prime, or one of them.
+    pub(crate) fn special_factor(&self, q: &Prime) -> Factor {
+        q.factor(product_of(self.special(), q.modulus()))
     }
 
     /// Digits of a ciphertext at a level.
@@ -246,10 +269,10 @@ impl Level {
         let size = specials.max(1);
         let digits = (0..pool.len().div_ceil(size)).filter_map(|index| {
             let first = places.partition_point(|&place| place < index * size);
-            let limbs = first..places.partition_point(|&place| place < (index + 1) * size);
-            let conversion = || Conversion::new(&primes[limbs.clone()], all);
-            let conversion = (specials > 1 && !limbs.is_empty()).then(conversion);
-            (!limbs.is_empty()).then_some(Digit { index, limbs, conversion })
+            let own = first..places.partition_point(|&place| place < (index + 1) * size);
+            let conversion = || Conversion::new(&primes[own.clone()], all);
+            let conversion = (specials > 1 && !own.is_empty()).then(conversion);
+            (!own.is_empty()).then_some(Digit { index, primes: own, conversion })
         });
         let digits = digits.collect();
         let log2 = primes.iter().map(|q| (q.value() as f64).log2()).sum();

@@ -7,18 +7,14 @@ use super::buffer::Buffer;
 use super::noise::{Noise, PlainSize};
 use crate::{Fingerprint, Tag};
 
-/// A ciphertext of two parts, or of more after products: `c_0 + c_1 s + c_2 s^2 + ...` is the noisy
-/// plaintext modulo the primes of its level.
-#[derive(Debug, Clone)]
-pub struct Ciphertext {
-    pub(crate) tag: Tag,
+/// What is public of a ciphertext beside its tag: what decides which operations it has room for, and what becomes of it.
+/// Each operation has one rule from states to a state, and one loop over words.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct State {
     /// Which primes are in use: one of the set's levels, the lowest is 1.
     pub(crate) level: usize,
     /// Parts.
     pub(crate) size: usize,
-    /// Limb after limb, one for each prime of the level, in each part after part. Coefficients in BFV,
-    /// evaluations in BGV and CKKS.
-    pub(crate) words: Buffer,
     /// What CKKS plaintexts are multiplied with; 1 otherwise.
     pub(crate) scale: f64,
     /// What BGV plaintexts are multiplied with modulo the plaintext modulus; 1 otherwise.
@@ -26,20 +22,31 @@ pub struct Ciphertext {
     pub(crate) noise: Noise,
 }
 
+/// A ciphertext of two parts, or of more after products: `c_0 + c_1 s + c_2 s^2 + ...` is the noisy
+/// plaintext modulo the primes of its level.
+#[derive(Debug, Clone)]
+pub struct Ciphertext {
+    pub(crate) tag: Tag,
+    pub(crate) state: State,
+    /// Limb after limb, one for each prime of the level, in each part after part. Coefficients in BFV,
+    /// evaluations in BGV and CKKS.
+    pub(crate) words: Buffer,
+}
+
 impl Ciphertext {
     /// Which of the set's levels it is at, hence which primes it has; the lowest is 1.
     pub fn level(&self) -> usize {
-        self.level
+        self.state.level
     }
 
     /// Parts: two, or more before relinearisation.
     pub fn size(&self) -> usize {
-        self.size
+        self.state.size
     }
 
     /// What CKKS plaintexts are multiplied with; 1 in the other schemes.
     pub fn scale(&self) -> f64 {
-        self.scale
+        self.state.scale
     }
 
     /// The key pair and parameters it belongs to.
@@ -57,11 +64,9 @@ impl Ciphertext {
 #[derive(Debug, Clone)]
 pub struct SeededCiphertext {
     pub(crate) tag: Tag,
-    pub(crate) level: usize,
+    pub(crate) state: State,
     pub(crate) seed: RngSeed,
     pub(crate) words: Vec<u64>,
-    pub(crate) scale: f64,
-    pub(crate) noise: Noise,
 }
 
 impl SeededCiphertext {

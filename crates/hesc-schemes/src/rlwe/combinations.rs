@@ -8,20 +8,24 @@
 use std::collections::HashSet;
 
 use hesc_math::residues::kernels;
+use hesc_math::ring::Eval;
 
 use super::buffer::{Buffer, KeptBuffers};
+use super::ciphertext::State;
 use super::levels::Dropping;
 use super::noise::Noise;
 use super::policy::SPENT_ON_SPEED;
+use super::residues::{Row, RowMut};
 use super::sampled::{Draws, MARGIN, Samples, Sum};
 use super::{Ciphertext, Plaintext, RelinKey, Rlwe, SchemeKind, parallel};
 use crate::error::refuse;
-use crate::{KeyId, SchemeError, Tag};
+use crate::{Fingerprint, SchemeError};
 
-/// A ciphertext without its words: level and noise, which decide what can be done with it.
+/// A ciphertext without its words, of any key: level and noise, which decide what can be done with it.
 #[derive(Debug, Clone)]
 pub struct Outline {
-    shell: Ciphertext,
+    params: Fingerprint,
+    state: State,
     /// What its noise may be; none where it is bounded.
     samples: Option<Samples>,
     /// Primes have been dropped for nothing to come to its level.
@@ -31,7 +35,7 @@ pub struct Outline {
 impl Outline {
     /// Which of the set's levels it is at; the lowest is 1.
     pub fn level(&self) -> usize {
-        self.shell.level
+        self.state.level
     }
 
     /// Whether primes have been dropped for nothing to come to its level.
@@ -48,13 +52,10 @@ impl Outline {
     /// parameters and level, which has as much or more.
     pub fn is_drawn_within(&self, other: &Self) -> bool {
         let drawn = self.samples.is_some() && other.samples.is_some();
-        let alike = self.shell.tag == other.shell.tag && self.shell.level == other.shell.level;
-        drawn && alike && self.shell.noise.is_within(other.shell.noise)
+        let alike = self.params == other.params && self.state.level == other.state.level;
+        drawn && alike && self.state.noise.is_within(other.state.noise)
     }
 }
-
-/// Outlines and traces are of any key.
-pub(super) const NO_KEY: KeyId = KeyId::from_bytes([0; 16]);
 
 /// How something is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,8 +105,12 @@ impl Rlwe {
 
     /// What decides about operations on a ciphertext, whoever has its key.
     pub fn outline(&self, a: &Ciphertext) -> Outline {
-        let tag = Tag { key: NO_KEY, ..a.tag };
-        Outline { shell: Ciphertext { tag, ..a.shell() }, samples: None, dropped: false }
+        Outline { params: a.tag.params, ..self.bounded_outline(a.state) }
+    }
+
+    /// An outline whose noise is bounded.
+    pub(super) fn bounded_outline(&self, state: State) -> Outline {
+        Outline { params: self.fingerprint(), state, samples: None, dropped: false }
     }
 
     /// The same of several. Encryptions as they were made, none of them twice, are taken for [`Self::fresh_outlines`]:
@@ -127,9 +132,9 @@ impl Rlwe {
     fn is_fresh(&self, a: &Ciphertext, under: &[Encryption]) -> bool {
         let (bound, scale) = (self.spec().bound, self.default_scale());
         let fresh = |key: &Encryption| self.fresh(self.fresh_deviation(*key), bound, scale);
-        let whole = a.level == self.levels() && a.size == 2;
+        let whole = a.level() == self.levels() && a.size() == 2;
         let own = a.tag.params == self.fingerprint();
-        own && whole && under.iter().any(|key| fresh(key) == a.noise)
+        own && whole && under.iter().any(|key| fresh(key) == a.state.noise)
     }
 
     fn fresh_deviation(&self, under: Encryption) -> f64 {
@@ -142,30 +147,22 @@ impl Rlwe {
     /// A few words of a ciphertext's second part, the same for its negative, and for its sums with public numbers.
     fn mark(&self, a: &Ciphertext) -> [u64; 4] {
         let n = self.ring_degree();
-        let q = self.chain().level(a.level)[0].value();
+        let q = self.chain().level(a.level())[0].value();
         let words = |at: usize| a.words[n + at % n];
         let negative = words(0) > q / 2;
         std::array::from_fn(|at| if negative { (q - words(at)) % q } else { words(at) })
     }
 
-    /// Everything but the words of an encryption, whoever has its key.
-    pub(super) fn fresh_shell(&self, under: Encryption) -> Ciphertext {
+    /// The state of an encryption, whoever has its key.
+    pub(super) fn fresh_state(&self, under: Encryption) -> State {
         let (bound, scale) = (self.spec().bound, self.default_scale());
-        Ciphertext {
-            tag: Tag { params: self.fingerprint(), key: NO_KEY },
-            level: self.levels(),
-            size: 2,
-            words: Buffer::default(),
-            scale,
-            factor: 1,
-            noise: self.fresh(self.fresh_deviation(under), bound, scale),
-        }
+        let noise = self.fresh(self.fresh_deviation(under), bound, scale);
+        State { level: self.levels(), size: 2, scale, factor: 1, noise }
     }
 
     /// What is known of an encryption under the public key, which has more noise than one under the secret key.
     pub fn fresh_outline(&self) -> Outline {
-        let shell = self.fresh_shell(Encryption::PublicKey);
-        Outline { shell, samples: None, dropped: false }
+        self.bounded_outline(self.fresh_state(Encryption::PublicKey))
     }
 
     /// What is known of encryptions that have nothing in common. Messages count as noise: their coefficients are
@@ -176,9 +173,9 @@ impl Rlwe {
         let bits = self.spec().plaintext.modulus() == 2;
         let under = if bits && count <= MOST_ALIKE { under } else { Encryption::PublicKey };
         let mut outline = self.fresh_outline();
-        let message = self.norms().embedding_factor * outline.shell.noise.magnitude;
+        let message = self.norms().embedding_factor * outline.state.noise.magnitude;
         let deviation = self.noise_factor() * self.fresh_deviation(under) + message;
-        outline.shell.noise = self.white(deviation);
+        outline.state.noise = self.white(deviation);
         let drawn = |at: usize| Outline {
             samples: Some(Samples::of_public_key(deviation, !(at as u64))),
             ..outline.clone()
@@ -189,10 +186,10 @@ impl Rlwe {
     /// What is known of [`Self::public_ciphertext`]: noise as large as its coefficients. The seed is one for each.
     pub fn public_outline(&self, level: usize, seed: u64) -> Outline {
         let mut outline = self.fresh_outline();
-        let deviation = self.norms().embedding_factor * outline.shell.noise.magnitude;
+        let deviation = self.norms().embedding_factor * outline.state.noise.magnitude;
         // Nothing that is read claims less than an encryption has: a public number does not either.
-        outline.shell.noise = self.white(deviation.max(self.least_deviation()));
-        outline.shell.level = level;
+        outline.state.noise = self.white(deviation.max(self.least_deviation()));
+        outline.state.level = level;
         let samples = Some(Samples::with_secret(deviation, seed));
         Outline { samples, ..outline }
     }
@@ -231,11 +228,11 @@ impl Rlwe {
             for (word, &x) in first.iter_mut().zip(&signed) {
                 *word = if x < 0 { q - x.unsigned_abs() } else { x as u64 };
             }
-            self.domain().accept_coefficients(first, &primes[limb]);
+            self.domain().rest_coefficients(RowMut::of(first), &primes[limb]);
             second.fill(0);
         });
-        let known = self.public_outline(level, seed);
-        Ok(Ciphertext { words, tag: beside.tag, ..known.shell })
+        let state = self.public_outline(level, seed).state;
+        Ok(Ciphertext { tag: beside.tag, state, words })
     }
 
     /// Noise that was bounded, with a deviation that was drawn.
@@ -248,15 +245,15 @@ impl Rlwe {
 
     /// Bits of room before an operation is refused.
     pub fn outline_budget(&self, a: &Outline) -> f64 {
-        self.noise_budget(&a.shell)
+        self.budget_of(&a.state)
     }
 
     /// How many products in sequence there is room for, each of two results of the one before.
     pub fn outline_depth(&self, a: &Outline) -> usize {
-        let mut last = a.shell.shell();
+        let mut last = a.state;
         std::iter::from_fn(|| {
-            let product = self.product_at(&last, &last, self.product_level(&last, &last)).ok()?;
-            last = self.settled_shell(product).ok()?;
+            let level = self.level_of_product(&last, &last);
+            last = self.settled_state(self.product_at(&last, &last, level).ok()?).ok()?;
             Some(())
         })
         .count()
@@ -270,7 +267,7 @@ impl Rlwe {
         for a in all {
             self.check_ciphertext(a)?;
             relin.0.tag.check(self.fingerprint(), Some(a.tag))?;
-            Self::require_two_parts(a, "a circuit")?;
+            Self::require_two_parts(&a.state, "a circuit")?;
         }
         Self::check_factors(all.iter().copied())
     }
@@ -285,7 +282,7 @@ impl Rlwe {
         beside: Option<&Ciphertext>,
     ) -> Result<(), SchemeError> {
         a.tag.check(self.fingerprint(), Some(beside.unwrap_or(a).tag))?;
-        Self::require_two_parts(a, "a circuit")?;
+        Self::require_two_parts(&a.state, "a circuit")?;
         Self::check_factors(std::iter::once(a))
     }
 
@@ -307,13 +304,18 @@ impl Rlwe {
     /// [`SchemeError::NotRelinearised`].
     pub fn lower(&self, a: &Ciphertext, known: &Outline) -> Result<Ciphertext, SchemeError> {
         let level = known.level();
-        self.check_lower(a, level)?;
-        let words = match level == a.level {
+        self.check_ciphertext(a)?;
+        Self::check_lower(&a.state, level)?;
+        let words = match level == a.level() {
             true => Buffer::from(&*a.words),
             false if known.dropped => self.kept_words(a, level),
             false => self.divided_words(a, level),
         };
-        Ok(Ciphertext { words, level, noise: known.shell.noise, ..a.shell() })
+        Ok(Ciphertext {
+            tag: a.tag,
+            state: State { level, noise: known.state.noise, ..a.state },
+            words,
+        })
     }
 
     /// What is known of [`Self::lower`]'s result: primes are dropped for nothing where that leaves as much room. The
@@ -327,23 +329,24 @@ impl Rlwe {
         level: usize,
         seed: u64,
     ) -> Result<Outline, SchemeError> {
-        self.check_lower(&a.shell, level)?;
+        self.check_params(a.params)?;
+        Self::check_lower(&a.state, level)?;
         let Some(samples) = &a.samples else {
-            let way = self.way_down(&a.shell, level, Dropping::NoWorse)?;
-            let shell = way.shell().unwrap_or(&a.shell).shell();
-            return Ok(Outline { shell, samples: None, dropped: way.is_dropped() });
+            let way = self.way_down(&a.state, level, Dropping::NoWorse)?;
+            let dropped = way.is_dropped();
+            return Ok(Outline { dropped, ..self.bounded_outline(way.state()) });
         };
         if level == a.level() {
             return Ok(a.clone());
         }
-        let divided = self.divided_shell(&a.shell, level).and_then(|shell| {
-            self.divided_outline(shell, Sum::of(samples), (a.level(), self.rounding(2)), seed)
+        let divided = self.divided_state(&a.state, level).and_then(|state| {
+            self.divided_outline(state, Sum::of(samples), (a.level(), self.rounding(2)), seed)
         });
         if self.chain().is_within(level, a.level())
-            && let Ok(shell) = self.dropped_shell(&a.shell, level)
+            && let Ok(state) = self.dropped_state(&a.state, level)
         {
             // Plans are made for what is drawn: what less noise would do does not matter.
-            let dropped = Outline { shell, samples: a.samples.clone(), dropped: true };
+            let dropped = Outline { state, dropped: true, ..a.clone() };
             let enough = |divided: &Outline| {
                 self.outline_budget(&dropped) >= self.outline_budget(divided) - SPENT_ON_SPEED
             };
@@ -357,17 +360,17 @@ impl Rlwe {
     /// What a division has left, with noise of a deviation that it adds to what was drawn; refused if it does not fit.
     fn divided_outline(
         &self,
-        shell: Ciphertext,
+        state: State,
         mut samples: Sum,
         (from, rounding): (usize, f64),
         seed: u64,
     ) -> Result<Outline, SchemeError> {
-        if from != shell.level {
-            samples.divide(self.chain().division(from, shell.level).quotient.value());
+        if from != state.level {
+            samples.divide(self.chain().division(from, state.level).quotient.value());
         }
         let inherited = samples.deviation();
         samples.add(1.0, &Samples::with_secret(rounding, seed));
-        let mut noise = self.with_samples(shell.noise, Some(&samples));
+        let mut noise = self.with_samples(state.noise, Some(&samples));
         // Products of two, and of what is left of theirs: see `norm_excess`.
         if inherited <= MOST_INHERITED[1] * rounding {
             noise.degree = noise.degree.min(3);
@@ -375,13 +378,11 @@ impl Rlwe {
         if inherited <= MOST_INHERITED[0] * rounding {
             noise.degree = noise.degree.min(2);
         }
-        self.check_noise(noise, shell.level, shell.scale)?;
-        let shell = Ciphertext { noise, ..shell };
-        Ok(Outline { shell, samples: Some(samples.finish()), dropped: false })
+        let state = self.checked(State { noise, ..state })?;
+        Ok(Outline { samples: Some(samples.finish()), ..self.bounded_outline(state) })
     }
 
-    fn check_lower(&self, a: &Ciphertext, level: usize) -> Result<(), SchemeError> {
-        self.check_ciphertext(a)?;
+    fn check_lower(a: &State, level: usize) -> Result<(), SchemeError> {
         Self::require_two_parts(a, "a circuit")?;
         if level == 0 || level > a.level {
             return Err(SchemeError::LastLevel { level: a.level, wanted: level });
@@ -403,12 +404,12 @@ impl Rlwe {
         constant: i64,
         known: &Outline,
     ) -> Result<Ciphertext, SchemeError> {
-        let first = Self::first(terms)?;
+        let Some(&(_, first)) = terms.first() else { return Self::no_terms() };
         self.check_summands(terms.iter().map(|&(_, a)| a), first)?;
-        let shell = Ciphertext { noise: known.shell.noise, ..first.shell() };
-        let mut words = Buffer::take(self.ciphertext_words(shell.level));
-        self.add_multiples(&mut words, (2, false), terms, constant, shell.level);
-        Ok(Ciphertext { words, ..shell })
+        let state = State { noise: known.state.noise, ..first.state };
+        let mut words = Buffer::take(self.ciphertext_words(state.level));
+        self.add_multiples(&mut words, (2, false), terms, constant, state.level);
+        Ok(Ciphertext { tag: first.tag, state, words })
     }
 
     /// What [`Self::combination`] makes of outlines.
@@ -420,21 +421,16 @@ impl Rlwe {
         terms: &[(i64, &Outline)],
         constant: i64,
     ) -> Result<Outline, SchemeError> {
-        let shells: Vec<_> = terms.iter().map(|&(k, a)| (k, &a.shell)).collect();
-        let first = Self::first(&shells)?;
-        self.check_summands(shells.iter().map(|&(_, a)| a), first)?;
+        let Some(&(_, first)) = terms.first() else { return Self::no_terms() };
+        self.check_outlines(terms.iter().map(|&(_, a)| a), first)?;
         let samples = self.sum_of_samples(&[], terms);
-        let noise = self.with_samples(self.noise_of_multiples(&shells, constant), samples.as_ref());
-        self.check_noise(noise, first.level, first.scale)?;
-        let shell = Ciphertext { noise, ..first.shell() };
-        Ok(Outline { shell, samples: samples.map(Sum::finish), dropped: false })
+        let noise = self.with_samples(Self::noise_of_multiples(terms, constant), samples.as_ref());
+        let state = self.checked(State { noise, ..first.state })?;
+        Ok(Outline { samples: samples.map(Sum::finish), ..self.bounded_outline(state) })
     }
 
-    fn first<'a>(terms: &[Multiple<'a>]) -> Result<&'a Ciphertext, SchemeError> {
-        match terms.first() {
-            Some(&(_, first)) => Ok(first),
-            None => refuse("terms", "[]", "give at least one ciphertext"),
-        }
+    fn no_terms<T>() -> Result<T, SchemeError> {
+        refuse("terms", "[]", "give at least one ciphertext")
     }
 
     /// `sum k_i a_i b_i + sum k_i a_i + constant`, all at one level: relinearised once, and brought down to another
@@ -452,18 +448,24 @@ impl Rlwe {
         (terms, constant): (&[Multiple<'_>], i64),
         known: &Outline,
     ) -> Result<Ciphertext, SchemeError> {
-        let first = Self::first_factor(products)?;
+        let Some(&(_, first, _)) = products.first() else { return Self::no_products() };
         let factors = products.iter().flat_map(|&(_, a, b)| [a, b]);
         self.check_summands(factors.chain(terms.iter().map(|&(_, a)| a)), first)?;
         let mut words = match *products {
             [(1, a, b)] => self.tensors(a, (!std::ptr::eq(a, b)).then_some(b)),
-            _ => self.sum_of_tensors(products, first.level),
+            _ => self.sum_of_tensors(products, first.level()),
         };
-        self.add_multiples(&mut words, (3, true), terms, constant, first.level);
+        self.add_multiples(&mut words, (3, true), terms, constant, first.level());
         // The noise is known; what is estimated on the way down is not looked at.
-        let noise = known.shell.noise;
-        let sum = Ciphertext { words, size: 3, noise, ..first.shell() };
-        Ok(Ciphertext { noise, ..self.relinearise_to(&sum, relin, known.level())? })
+        let noise = known.state.noise;
+        let state = State { size: 3, noise, ..first.state };
+        let mut made = self.relinearise_to(
+            &Ciphertext { tag: first.tag, state, words },
+            relin,
+            known.level(),
+        )?;
+        made.state.noise = noise;
+        Ok(made)
     }
 
     /// What [`Self::combination_of_products`] makes of outlines, at a level. The seed is one for each sum.
@@ -478,14 +480,13 @@ impl Rlwe {
         level: usize,
         seed: u64,
     ) -> Result<Outline, SchemeError> {
-        let shells: Vec<_> = products.iter().map(|&(k, a, b)| (k, &a.shell, &b.shell)).collect();
-        let others: Vec<_> = terms.iter().map(|&(k, a)| (k, &a.shell)).collect();
-        let first = Self::first_factor(&shells)?;
-        let factors = shells.iter().flat_map(|&(_, a, b)| [a, b]);
-        self.check_summands(factors.chain(others.iter().map(|&(_, a)| a)), first)?;
-        let mut noise = self.noise_of_multiples(&others, constant);
+        let Some(&(_, first, _)) = products.first() else { return Self::no_products() };
+        let factors = products.iter().flat_map(|&(_, a, b)| [a, b]);
+        self.check_outlines(factors.chain(terms.iter().map(|&(_, a)| a)), first)?;
+        let mut noise = Self::noise_of_multiples(terms, constant);
         let samples = self.sum_of_samples(products, terms);
-        for &(k, a, b) in &shells {
+        for &(k, a, b) in products {
+            let (a, b) = (&a.state, &b.state);
             let product = match &samples {
                 Some(_) => self.product_with_constants(a, b),
                 None => self.differences().product_noise(self, a, b),
@@ -493,26 +494,22 @@ impl Rlwe {
             noise = noise.plus(product.times(k.unsigned_abs() as f64));
         }
         let noise = self.with_samples(noise, samples.as_ref());
-        self.check_noise(noise, first.level, first.scale)?;
-        let sum = Ciphertext { size: 3, noise, ..first.shell() };
-        let shell = self.relinearised_shell(&sum, level)?;
+        let sum = self.checked(State { size: 3, noise, ..first.state })?;
+        let state = self.relinearised_state(&sum, level)?;
         let Some(samples) = samples else {
-            return Ok(Outline { shell, samples: None, dropped: false });
+            return Ok(self.bounded_outline(state));
         };
         // Of two roundings the first is divided with the rest.
-        let (from, rounding) = (first.level, self.rounding(2));
+        let (from, rounding) = (first.level(), self.rounding(2));
         let mut left = rounding + self.key_deviation(from);
         if level < from {
             left = rounding + left / self.chain().division(from, level).quotient.value();
         }
-        self.divided_outline(shell, samples, (from, left), seed)
+        self.divided_outline(state, samples, (from, left), seed)
     }
 
-    fn first_factor<'a>(products: &[Product<'a>]) -> Result<&'a Ciphertext, SchemeError> {
-        match products.first() {
-            Some(&(_, first, _)) => Ok(first),
-            None => refuse("products", "[]", "give at least one product"),
-        }
+    fn no_products<T>() -> Result<T, SchemeError> {
+        refuse("products", "[]", "give at least one product")
     }
 
     /// Refuses what does not go into one sum, before it is made.
@@ -523,33 +520,46 @@ impl Rlwe {
     ) -> Result<(), SchemeError> {
         all.try_for_each(|a| {
             self.check_operands(first, a)?;
-            Self::require_two_parts(a, "a circuit")
+            Self::require_two_parts(&a.state, "a circuit")
+        })
+    }
+
+    /// [`Self::check_summands`] of outlines.
+    fn check_outlines<'a>(
+        &self,
+        mut all: impl Iterator<Item = &'a Outline>,
+        first: &Outline,
+    ) -> Result<(), SchemeError> {
+        all.try_for_each(|a| {
+            self.check_params(a.params)?;
+            Self::check_levels(&first.state, &a.state)?;
+            Self::require_two_parts(&a.state, "a circuit")
         })
     }
 
     /// Refuses ciphertexts with a factor, which only bytes that lie have where no prime changes it.
     fn check_factors<'a>(mut all: impl Iterator<Item = &'a Ciphertext>) -> Result<(), SchemeError> {
-        match all.find(|a| a.factor != 1) {
+        match all.find(|a| a.state.factor != 1) {
             None => Ok(()),
             Some(a) => refuse(
                 "factor",
-                a.factor,
+                a.state.factor,
                 "ciphertexts of these parameters have none: encrypt again",
             ),
         }
     }
 
-    fn noise_of_multiples(&self, terms: &[Multiple<'_>], constant: i64) -> Noise {
+    fn noise_of_multiples(terms: &[(i64, &Outline)], constant: i64) -> Noise {
         let constant = Noise::message(constant.unsigned_abs() as f64);
-        terms.iter().fold(constant, |sum, &(k, a)| sum.plus(a.noise.times(k.unsigned_abs() as f64)))
+        let multiple = |&(k, a): &(i64, &Outline)| a.state.noise.times(k.unsigned_abs() as f64);
+        terms.iter().map(multiple).fold(constant, Noise::plus)
     }
 
     /// The noise of a product of outlines that are drawn: their magnitudes are those of constants, which have the same
     /// value at each root.
-    fn product_with_constants(&self, a: &Ciphertext, b: &Ciphertext) -> Noise {
+    fn product_with_constants(&self, a: &State, b: &State) -> Noise {
         let (x, y) = (a.noise.magnitude, b.noise.magnitude);
-        let [one, other] =
-            [a, b].map(|a| Ciphertext { noise: a.noise.of_message(0.0), ..a.shell() });
+        let [one, other] = [a, b].map(|a| State { noise: a.noise.of_message(0.0), ..*a });
         self.differences()
             .product_noise(self, &one, &other)
             .plus(one.noise.times_exactly(y))
@@ -568,7 +578,7 @@ impl Rlwe {
         for &(k, a, b) in products {
             let (k, x, y) = (k as f64, a.samples.as_ref()?, b.samples.as_ref()?);
             sum.add_product(k * root, x, y);
-            for (x, constant) in [(x, b.shell.noise.magnitude), (y, a.shell.noise.magnitude)] {
+            for (x, constant) in [(x, b.state.noise.magnitude), (y, a.state.noise.magnitude)] {
                 if constant > 0.0 {
                     sum.add(k * constant, x);
                 }
@@ -591,26 +601,22 @@ impl Rlwe {
     ) {
         let n = self.ring_degree();
         let primes = self.chain().level(level);
-        let one_limb = |_: &mut [u64], limb: usize, out: &mut [u64]| {
-            let prime = &primes[limb];
-            let row = limb * 2 * n..(limb + 1) * 2 * n;
+        parallel::for_each_pass(words, parts * n, 0, |_, prime, out| {
+            let q = &primes[prime];
+            let own = |a| self.residues(a).at(prime);
             let rows_of = |wanted: i64| -> Vec<&[u64]> {
-                let found = terms.iter().filter(|&&(k, _)| k == wanted);
-                found.map(|&(_, a)| &a.words[row.clone()]).collect()
+                terms.iter().filter(|&&(k, _)| k == wanted).map(|&(_, a)| own(a)).collect()
             };
             let sum = &mut out[..2 * n];
-            kernels::sum_of_rows(sum, counts, &rows_of(1), &rows_of(-1), prime);
+            kernels::sum_of_rows(sum, counts, &rows_of(1), &rows_of(-1), q);
             for &(k, a) in terms.iter().filter(|&&(k, _)| k.abs() != 1) {
-                let factor = prime.factor(prime.modulus().reduce_signed(k));
-                kernels::scale_add(sum, &a.words[row.clone()], factor, prime);
+                kernels::scale_add(sum, own(a), q.factor(q.modulus().reduce_signed(k)), q);
             }
             if constant != 0 {
-                // One is 1 at every root.
-                let constant = prime.modulus().reduce_signed(constant);
-                kernels::add_constant(&mut out[..n], constant, prime);
+                let [mut c_0, _] = RowMut::split(sum);
+                c_0.add_constant(q.modulus().reduce_signed(constant), q);
             }
-        };
-        parallel::for_each_pass(words, parts * n, 0, one_limb);
+        });
     }
 
     /// The sum of products with factors, of three parts.
@@ -621,42 +627,33 @@ impl Rlwe {
         factors.sort_unstable();
         factors.dedup();
         let mut words = Buffer::take(3 * n * primes.len());
-        let one_limb = |scratch: &mut [u64], limb: usize, out: &mut [u64]| {
-            let prime = &primes[limb];
-            let row = limb * 2 * n..(limb + 1) * 2 * n;
+        let one_prime = |scratch: &mut [u64], prime: usize, out: &mut [u64]| {
+            let q = &primes[prime];
             for (at, &factor) in factors.iter().enumerate() {
-                let rows: Vec<kernels::TensorRows<'_>> = products
-                    .iter()
-                    .filter(|&&(k, ..)| k == factor)
+                let own = products.iter().filter(|&&(k, ..)| k == factor);
+                let rows: Vec<kernels::TensorRows<'_>> = own
                     .map(|&(_, a, b)| {
-                        let (x, y) = (&a.words[row.clone()], &b.words[row.clone()]);
-                        let ((a, c), (b, d)) = (x.split_at(n), y.split_at(n));
-                        [a, c, b, d]
+                        let pair = |c| self.residues(c).known_as::<Eval>().pair(prime);
+                        let ([a_0, a_1], [b_0, b_1]) = (pair(a), pair(b));
+                        [a_0, a_1, b_0, b_1].map(Row::words)
                     })
                     .collect();
                 // One factor is all there is nearly always.
                 let sum = if at == 0 { &mut *out } else { &mut *scratch };
-                kernels::sum_of_tensors(thirds(sum), &rows, prime);
+                let components = RowMut::<Eval>::split(&mut *sum).map(RowMut::words);
+                kernels::sum_of_tensors(components, &rows, q);
                 if factor != 1 {
-                    kernels::scale(sum, prime.factor(prime.modulus().reduce_signed(factor)), prime);
+                    kernels::scale(sum, q.factor(q.modulus().reduce_signed(factor)), q);
                 }
                 if at > 0 {
-                    kernels::add(out, scratch, prime);
+                    kernels::add(out, scratch, q);
                 }
             }
         };
         let scratch = if factors.len() > 1 { 3 * n } else { 0 };
-        parallel::for_each_pass(&mut words, 3 * n, scratch, one_limb);
+        parallel::for_each_pass(&mut words, 3 * n, scratch, one_prime);
         words
     }
-}
-
-/// Three rows of the same length.
-fn thirds(words: &mut [u64]) -> [&mut [u64]; 3] {
-    let n = words.len() / 3;
-    let (first, rest) = words.split_at_mut(n);
-    let (second, third) = rest.split_at_mut(n);
-    [first, second, third]
 }
 
 #[cfg(test)]
@@ -733,7 +730,7 @@ mod tests {
                 let scatter = 1.0 + 8.0 / s.degree().sqrt();
                 for (a, known) in &all {
                     let measured = s.measured_deviation(&secret, a);
-                    let excess = (known.shell.noise.deviation / measured).log2();
+                    let excess = (known.state.noise.deviation / measured).log2();
                     assert!(excess > -scatter.log2(), "{index}: {excess} bits too low");
                     let usual = Sum::of(known.samples.as_ref().unwrap()).usual();
                     let excess = (MARGIN * usual / measured).log2();
@@ -768,12 +765,12 @@ mod tests {
                 let most = left.deviation();
                 assert!((most / (share * rounding) - 1.0).abs() < 1e-9 && left.usual() < most);
                 let degree = 2 * factors as u32;
-                let shell = Ciphertext {
+                let state = State {
                     noise: Noise { degree, ..s.white(most) },
-                    ..s.fresh_shell(Encryption::PublicKey)
+                    ..s.fresh_state(Encryption::PublicKey)
                 };
-                let known = s.divided_outline(shell, left, (level, rounding), 99).unwrap();
-                let noise = known.shell.noise;
+                let known = s.divided_outline(state, left, (level, rounding), 99).unwrap();
+                let noise = known.state.noise;
                 degrees.push(noise.degree);
                 // At roots with |s(z)| = RARE it is `2 RARE` times what counts.
                 let m = f64::from(factors as u32);
@@ -811,7 +808,7 @@ mod tests {
             assert!(!drawn(&[&a, &b, again]));
         }
         // Nor where its bytes say that it has the noise of an encryption.
-        let said = Ciphertext { noise: a.noise, ..added };
+        let said = Ciphertext { state: a.state, ..added };
         assert!(!drawn(&[&a, &b, &said]));
         let sum = s.add(&own, &own).unwrap();
         let lower = s.mod_switch(&a).unwrap();
@@ -830,7 +827,7 @@ mod tests {
         // Of multiples the bound is one, and with what they have in common.
         let bounded = s.outline(&own);
         let known = s.combination_outline(&[(-2, &bounded), (3, &bounded)], 1).unwrap();
-        assert!(known.shell.noise.deviation >= 4.99 * bounded.shell.noise.deviation);
+        assert!(known.state.noise.deviation >= 4.99 * bounded.state.noise.deviation);
     }
 
     /// Public numbers that are all alike have as many signs of either kind as chance gives: 64 of 128, beside a drawn
@@ -855,7 +852,7 @@ mod tests {
     #[test]
     fn many_encryptions_under_the_secret_key_are_taken_for_public_ones() {
         let s = set(255, 36, 24);
-        let deviation = |under, count| s.fresh_outlines(under, count)[0].shell.noise.deviation;
+        let deviation = |under, count| s.fresh_outlines(under, count)[0].state.noise.deviation;
         for (count, few) in [(1, true), (256, true), (257, false), (1000, false)] {
             let own = deviation(Encryption::SecretKey, count);
             let public = deviation(Encryption::PublicKey, count);

@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 use super::buffer::Buffer;
 use super::chain::{Chain, Quotient};
-use super::ciphertext::{Ciphertext, Plaintext};
+use super::ciphertext::{Ciphertext, Plaintext, State};
 use super::domain::Domain;
 use super::integers::Integers;
 use super::noise::Noise;
@@ -44,7 +44,7 @@ pub(crate) trait Encoding {
         &self,
         scheme: &Rlwe,
         phase: Zeroizing<Vec<u64>>,
-        a: &Ciphertext,
+        a: &State,
     ) -> Result<Plaintext, SchemeError>;
 }
 
@@ -86,7 +86,7 @@ pub(crate) trait Multiplication {
     }
 
     /// Changes scale or factor as a division of all words does.
-    fn divide(&self, _a: &mut Ciphertext, _by: &Quotient) {}
+    fn divide(&self, _a: &mut State, _by: &Quotient) {}
 
     /// Whether plaintexts have a scale, which a division by a prime divides: levels are then changed by
     /// dropping primes, and products divided. Otherwise a division keeps the plaintext.
@@ -106,10 +106,10 @@ pub(crate) trait NoiseModel {
     fn plain_noise(&self, scheme: &Rlwe, bound: f64, scale: f64) -> Noise;
 
     /// The noise of a product with a plaintext.
-    fn plain_product_noise(&self, scheme: &Rlwe, a: &Ciphertext, plaintext: &Plaintext) -> Noise;
+    fn plain_product_noise(&self, scheme: &Rlwe, a: &State, plaintext: &Plaintext) -> Noise;
 
     /// The noise of a product of ciphertexts before relinearisation.
-    fn product_noise(&self, scheme: &Rlwe, a: &Ciphertext, b: &Ciphertext) -> Noise;
+    fn product_noise(&self, scheme: &Rlwe, a: &State, b: &State) -> Noise;
 
     /// The bound on the message after a division by a prime.
     fn divided_magnitude(&self, magnitude: f64, prime: f64) -> f64 {
@@ -130,7 +130,7 @@ pub(crate) trait NoiseModel {
     }
 
     /// The error of decoded numbers, at most.
-    fn error_bound(&self, _scheme: &Rlwe, _a: &Ciphertext) -> f64 {
+    fn error_bound(&self, _scheme: &Rlwe, _a: &State) -> f64 {
         0.0
     }
 }

@@ -1,4 +1,6 @@
-use hesc_math::ring::Prime;
+use hesc_math::ring::{Automorphism, Coeff, Eval, Prime};
+
+use super::residues::{AtRest, Residues, Row, RowMut};
 
 /// What the words of a ciphertext are between operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,31 +12,55 @@ pub(crate) enum Domain {
 }
 
 impl Domain {
-    /// Brings evaluations into this domain.
-    pub fn accept_evaluations(self, words: &mut [u64], prime: &Prime) {
-        if self == Self::Coefficients {
-            prime.inverse(words);
+    /// Evaluations as ciphertexts have them.
+    pub fn rest_evaluations<'a>(self, row: RowMut<'a, Eval>, q: &Prime) -> RowMut<'a, AtRest> {
+        match self {
+            Self::Coefficients => RowMut::of(row.inverse(q).words()),
+            Self::Evaluations => RowMut::of(row.words()),
         }
     }
 
-    /// Brings coefficients into this domain.
-    pub fn accept_coefficients(self, words: &mut [u64], prime: &Prime) {
-        if self == Self::Evaluations {
-            prime.forward(words);
+    /// Coefficients as ciphertexts have them.
+    pub fn rest_coefficients<'a>(self, row: RowMut<'a, Coeff>, q: &Prime) -> RowMut<'a, AtRest> {
+        match self {
+            Self::Coefficients => RowMut::of(row.words()),
+            Self::Evaluations => RowMut::of(row.forward(q).words()),
         }
     }
 
-    /// From this domain to evaluations.
-    pub fn to_evaluations(self, words: &mut [u64], prime: &Prime) {
-        if self == Self::Coefficients {
-            prime.forward(words);
+    /// What a ciphertext has, as evaluations.
+    pub fn evaluations<'a>(self, row: RowMut<'a, AtRest>, q: &Prime) -> RowMut<'a, Eval> {
+        match self {
+            Self::Coefficients => RowMut::<Coeff>::of(row.words()).forward(q),
+            Self::Evaluations => RowMut::of(row.words()),
         }
     }
 
-    /// From this domain to coefficients.
-    pub fn to_coefficients(self, words: &mut [u64], prime: &Prime) {
-        if self == Self::Evaluations {
-            prime.inverse(words);
+    /// What a ciphertext has, as coefficients.
+    pub fn coefficients<'a>(self, row: RowMut<'a, AtRest>, q: &Prime) -> RowMut<'a, Coeff> {
+        match self {
+            Self::Coefficients => RowMut::of(row.words()),
+            Self::Evaluations => RowMut::<Eval>::of(row.words()).inverse(q),
         }
+    }
+
+    /// The image of a polynomial under an automorphism.
+    pub fn set_image(
+        self,
+        out: RowMut<'_, AtRest>,
+        of: Row<'_, AtRest>,
+        under: &Automorphism,
+        q: &Prime,
+    ) {
+        let (out, of) = (out.words(), of.words());
+        match self {
+            Self::Coefficients => RowMut::<Coeff>::of(out).set_image(Row::of(of), under, q),
+            Self::Evaluations => RowMut::<Eval>::of(out).set_image(Row::of(of), under),
+        }
+    }
+
+    /// What a ciphertext has where that is evaluations.
+    pub fn evaluated(self, residues: Residues<'_, AtRest>) -> Option<Residues<'_, Eval>> {
+        (self == Self::Evaluations).then(|| residues.known_as())
     }
 }

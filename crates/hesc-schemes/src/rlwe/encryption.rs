@@ -1,17 +1,18 @@
 use hesc_math::AesCtrRng;
-use hesc_math::residues::{Factor, kernels};
-use hesc_math::ring::Prime;
+use hesc_math::residues::Factor;
+use hesc_math::ring::{Coeff, Eval, Prime};
 use hesc_math::rns::Composition;
 use hesc_math::sampling::{self, Noise as Sampler};
 use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::buffer::Buffer;
-use super::ciphertext::Bound;
+use super::ciphertext::{Bound, State};
 use super::differences::Message;
 use super::domain::Domain;
 use super::key_pair::{PublicKey, SecretKey, limb_seeds};
 use super::noise::{LIMIT, Noise};
+use super::residues::{AtRest, Residues, RowMut};
 use super::{Ciphertext, Plaintext, Rlwe, SeededCiphertext, parallel};
 use crate::SchemeError;
 use crate::error::refuse;
@@ -39,29 +40,32 @@ impl Rlwe {
         }
     }
 
-    /// Adds a message to a limb of `c_0`. `row` is scratch space.
+    /// Adds a message to `c_0` modulo a prime. `scratch` is wiped.
     pub(crate) fn add_message(
         c_0: &mut [u64],
-        row: &mut [u64],
+        scratch: &mut [u64],
         message: &Message<'_>,
-        limb: usize,
-        prime: &Prime,
+        prime: usize,
+        q: &Prime,
     ) {
         let n = c_0.len();
-        let row = &mut row[..n];
+        let mut lifted = RowMut::of(&mut scratch[..n]);
         match message {
             Message::Scaled { words, plain_modulus } => {
-                kernels::lift_centred(row, words, *plain_modulus, prime);
-                kernels::scale_add(c_0, row, Self::fraction(*plain_modulus, prime), prime);
-                row.zeroize();
+                lifted.lift_centred(words, *plain_modulus, q);
+                let fraction = Self::fraction(*plain_modulus, q);
+                RowMut::<Coeff>::of(c_0).add_scaled(lifted.row(), fraction, q);
+                lifted.wipe();
             }
             Message::Lifted { words, plain_modulus } => {
-                kernels::lift_centred(row, words, *plain_modulus, prime);
-                prime.forward(row);
-                kernels::add(c_0, row, prime);
-                row.zeroize();
+                lifted.lift_centred(words, *plain_modulus, q);
+                let lifted = lifted.forward(q);
+                RowMut::<Eval>::of(c_0).add(lifted.row(), q);
+                lifted.wipe();
             }
-            Message::Evaluated(words) => kernels::add(c_0, &words[limb * n..][..n], prime),
+            Message::Evaluated(words) => {
+                RowMut::<Eval>::of(c_0).add(Residues::of(words, 1, n).row(prime, 0), q);
+            }
         }
     }
 
@@ -71,47 +75,47 @@ impl Rlwe {
         prime.factor(q.neg(q.inverse(plain_modulus)))
     }
 
-    /// Adds noise, times the factor on all of it, to a limb; with the message, which shares its transform.
+    /// Adds noise, times the factor on all of it, modulo a prime; with the message, which shares its transform.
     fn add_noise(
         &self,
         out: &mut [u64],
-        row: &mut [u64],
+        scratch: &mut [u64],
         noise: &[i16],
         message: Option<(&Message<'_>, usize)>,
-        prime: &Prime,
+        q: &Prime,
     ) {
         if self.domain() == Domain::Coefficients {
-            kernels::add_small(out, noise, prime);
-            if let Some((message, limb)) = message {
-                Self::add_message(out, row, message, limb, prime);
+            RowMut::<Coeff>::of(out).add_small(noise, q);
+            if let Some((message, prime)) = message {
+                Self::add_message(out, scratch, message, prime, q);
             }
             return;
         }
-        let (row, lifted) = row.split_at_mut(out.len());
-        row.fill(0);
-        kernels::add_small(row, noise, prime);
-        if self.chain().noise_factor() != 1 {
-            kernels::scale(row, prime.factor(self.chain().noise_factor()), prime);
-        }
+        let (row, lifted) = scratch.split_at_mut(out.len());
+        let mut sum = RowMut::<Coeff>::of(row);
+        sum.clear();
+        self.add_noise_to(&mut sum, noise, q);
         match message {
             Some((Message::Scaled { words, plain_modulus }, _)) => {
-                kernels::lift_centred(lifted, words, *plain_modulus, prime);
-                kernels::scale_add(row, lifted, Self::fraction(*plain_modulus, prime), prime);
-                lifted.zeroize();
+                let mut lifted = RowMut::of(lifted);
+                lifted.lift_centred(words, *plain_modulus, q);
+                sum.add_scaled(lifted.row(), Self::fraction(*plain_modulus, q), q);
+                lifted.wipe();
             }
             Some((Message::Lifted { words, plain_modulus }, _)) => {
-                kernels::lift_centred(lifted, words, *plain_modulus, prime);
-                kernels::add(row, lifted, prime);
-                lifted.zeroize();
+                let mut lifted = RowMut::of(lifted);
+                lifted.lift_centred(words, *plain_modulus, q);
+                sum.add(lifted.row(), q);
+                lifted.wipe();
             }
-            Some((message @ Message::Evaluated(_), limb)) => {
-                Self::add_message(out, lifted, message, limb, prime);
+            Some((message @ Message::Evaluated(_), prime)) => {
+                Self::add_message(out, lifted, message, prime, q);
             }
             None => {}
         }
-        prime.forward(row);
-        kernels::add(out, row, prime);
-        row.zeroize();
+        let sum = sum.forward(q);
+        RowMut::of(out).add(sum.row(), q);
+        sum.wipe();
     }
 
     fn fresh_level(&self, plaintext: &Plaintext) -> usize {
@@ -145,7 +149,8 @@ impl Rlwe {
         self.check_params(plaintext.params)?;
         let (n, level) = (self.ring_degree(), self.fresh_level(plaintext));
         let noise = self.fresh_noise(plaintext, self.public_key_deviation())?;
-        self.check_noise(noise, level, plaintext.scale())?;
+        let state =
+            self.checked(State { level, size: 2, scale: plaintext.scale(), factor: 1, noise })?;
         let message = self.message(plaintext, level, 1)?;
         let mut samplers: [Sampler; 3] = std::array::from_fn(|_| Sampler::new(self.ring()));
         samplers[0].sample_ternary(rng);
@@ -154,31 +159,23 @@ impl Rlwe {
         let [u, e_0, e_1] = samplers.each_ref().map(Sampler::coefficients);
         let (primes, places) = (self.chain().level(level), self.chain().places(level));
         let mut words = Buffer::take(2 * n * primes.len());
-        parallel::for_each_chunk(&mut words, 2 * n, 2 * n, |scratch, limb, out| {
-            let prime = &primes[limb];
+        parallel::for_each_chunk(&mut words, 2 * n, 2 * n, |scratch, prime, out| {
+            let q = &primes[prime];
+            let mut mask = RowMut::<Coeff>::of(&mut scratch[..n]);
+            mask.clear();
+            mask.add_small(u, q);
+            let mask = mask.forward(q);
+            for (out, part) in out.chunks_exact_mut(n).zip(&key.parts) {
+                let mut product = RowMut::of(out);
+                product.set_product(Residues::of(part, 1, n).row(places[prime], 0), mask.row(), q);
+                self.domain().rest_evaluations(product, q);
+            }
             let (c_0, c_1) = out.split_at_mut(n);
-            let [b, a] = key.parts.each_ref().map(|part| &part[places[limb] * n..][..n]);
-            let mask = &mut scratch[..n];
-            mask.fill(0);
-            kernels::add_small(mask, u, prime);
-            prime.forward(mask);
-            kernels::multiply(c_0, b, mask, prime);
-            kernels::multiply(c_1, a, mask, prime);
-            self.domain().accept_evaluations(c_0, prime);
-            self.domain().accept_evaluations(c_1, prime);
-            self.add_noise(c_0, scratch, e_0, Some((&message, limb)), prime);
-            self.add_noise(c_1, scratch, e_1, None, prime);
+            self.add_noise(c_0, scratch, e_0, Some((&message, prime)), q);
+            self.add_noise(c_1, scratch, e_1, None, q);
             scratch.zeroize();
         });
-        Ok(Ciphertext {
-            tag: key.tag,
-            level,
-            size: 2,
-            words,
-            scale: plaintext.scale(),
-            factor: 1,
-            noise,
-        })
+        Ok(Ciphertext { tag: key.tag, state, words })
     }
 
     /// Secret-key encryption, `(-a s + e + m, a)`: half the size and a seed, less noise. Cost: a
@@ -217,7 +214,8 @@ impl Rlwe {
         Self::check_level(plaintext, level)?;
         let n = self.ring_degree();
         let noise = self.fresh_noise(plaintext, self.secret_key_deviation())?;
-        self.check_noise(noise, level, plaintext.scale())?;
+        let state =
+            self.checked(State { level, size: 2, scale: plaintext.scale(), factor: 1, noise })?;
         let message = self.message(plaintext, level, 1)?;
         let seed = sampling::fresh_seed(rng);
         let (primes, places) = (self.chain().level(level), self.chain().places(level));
@@ -226,17 +224,17 @@ impl Rlwe {
         sampler.sample_centred_binomial(rng);
         let e = sampler.coefficients();
         let mut words = vec![0; n * primes.len()];
-        parallel::for_each_chunk(&mut words, n, 2 * n, |scratch, limb, c_0| {
-            let prime = &primes[limb];
-            let mut uniform = AesCtrRng::from_seed(seeds[limb]);
-            sampling::fill_uniform_limb(c_0, prime.value(), &mut uniform);
-            kernels::multiply_assign(c_0, &key.words[places[limb] * n..][..n], prime);
-            kernels::negate(c_0, prime);
-            self.domain().accept_evaluations(c_0, prime);
-            self.add_noise(c_0, scratch, e, Some((&message, limb)), prime);
+        parallel::for_each_chunk(&mut words, n, 2 * n, |scratch, prime, c_0| {
+            let q = &primes[prime];
+            let mut uniform = AesCtrRng::from_seed(seeds[prime]);
+            sampling::fill_uniform_limb(c_0, q.value(), &mut uniform);
+            let mut product = RowMut::of(&mut *c_0);
+            product.multiply(key.residues(n).row(places[prime], 0), q);
+            product.negate(q);
+            self.domain().rest_evaluations(product, q);
+            self.add_noise(c_0, scratch, e, Some((&message, prime)), q);
         });
-        let scale = plaintext.scale();
-        Ok(SeededCiphertext { tag: key.tag, level, seed, words, scale, noise })
+        Ok(SeededCiphertext { tag: key.tag, state, seed, words })
     }
 
     /// The full form. Cost: in BFV a transform a prime, otherwise none.
@@ -245,27 +243,20 @@ impl Rlwe {
     /// [`SchemeError::ParameterMismatch`].
     pub fn expand(&self, seeded: &SeededCiphertext) -> Result<Ciphertext, SchemeError> {
         seeded.tag.check(self.fingerprint(), None)?;
-        let (n, level) = (self.ring_degree(), seeded.level);
+        let (n, level) = (self.ring_degree(), seeded.state.level);
         let primes = self.chain().level(level);
         let seeds = limb_seeds(seeded.seed, primes.len());
         let mut words = Buffer::take(2 * n * primes.len());
-        parallel::for_each_chunk(&mut words, 2 * n, 0, |_, limb, out| {
-            let prime = &primes[limb];
+        let first = Residues::<AtRest>::of(&seeded.words, 1, n);
+        parallel::for_each_chunk(&mut words, 2 * n, 0, |_, prime, out| {
+            let q = &primes[prime];
             let (c_0, c_1) = out.split_at_mut(n);
-            c_0.copy_from_slice(&seeded.words[limb * n..][..n]);
-            let mut uniform = AesCtrRng::from_seed(seeds[limb]);
-            sampling::fill_uniform_limb(c_1, prime.value(), &mut uniform);
-            self.domain().accept_evaluations(c_1, prime);
+            RowMut::of(c_0).copy(first.row(prime, 0));
+            let mut uniform = AesCtrRng::from_seed(seeds[prime]);
+            sampling::fill_uniform_limb(c_1, q.value(), &mut uniform);
+            self.domain().rest_evaluations(RowMut::of(c_1), q);
         });
-        Ok(Ciphertext {
-            tag: seeded.tag,
-            level,
-            size: 2,
-            words,
-            scale: seeded.scale,
-            factor: 1,
-            noise: seeded.noise,
-        })
+        Ok(Ciphertext { tag: seeded.tag, state: seeded.state, words })
     }
 
     /// `c_0 + c_1 s + c_2 s^2 + ...`, in the scheme's domain.
@@ -277,25 +268,22 @@ impl Rlwe {
         self.check_ciphertext(a)?;
         a.tag.check(self.fingerprint(), Some(key.tag))?;
         let n = self.ring_degree();
-        let (primes, places) = (self.chain().level(a.level), self.chain().places(a.level));
+        let (primes, places) = (self.chain().level(a.level()), self.chain().places(a.level()));
         let mut words = Zeroizing::new(vec![0; primes.len() * n]);
-        parallel::for_each_chunk(&mut words, n, n, |row, limb, out| {
-            let prime = &primes[limb];
-            let secret = &key.words[places[limb] * n..][..n];
-            let parts = &a.words[limb * a.size * n..][..a.size * n];
+        let own = self.residues(a);
+        parallel::for_each_chunk(&mut words, n, n, |scratch, prime, out| {
+            let q = &primes[prime];
+            let secret = key.residues(n).row(places[prime], 0);
+            let mut sum = RowMut::of(out);
             // Horner's rule in s.
-            for (i, part) in parts.chunks_exact(n).enumerate().skip(1).rev() {
-                row.copy_from_slice(part);
-                self.domain().to_evaluations(row, prime);
-                if i + 1 < a.size {
-                    kernels::add(out, row, prime);
-                } else {
-                    out.copy_from_slice(row);
-                }
-                kernels::multiply_assign(out, secret, prime);
+            for component in (1..a.size()).rev() {
+                let mut row = RowMut::of(&mut *scratch);
+                row.copy(own.row(prime, component));
+                sum.add(self.domain().evaluations(row, q).row(), q);
+                sum.multiply(secret, q);
             }
-            self.domain().accept_evaluations(out, prime);
-            kernels::add(out, &parts[..n], prime);
+            let mut sum = self.domain().rest_evaluations(sum, q);
+            sum.add(own.row(prime, 0), q);
         });
         Ok(words)
     }
@@ -309,13 +297,13 @@ impl Rlwe {
     /// [`SchemeError::NoiseTooLarge`] where integers lie too far from the lattice of plaintexts.
     pub fn decrypt(&self, key: &SecretKey, a: &Ciphertext) -> Result<Plaintext, SchemeError> {
         let phase = self.phase(key, a)?;
-        self.differences().decode(self, phase, a)
+        self.differences().decode(self, phase, &a.state)
     }
 
     /// Coefficients modulo the primes of a level, from the scheme's domain.
     pub(crate) fn to_coefficients(&self, words: &mut [u64], level: usize) {
-        parallel::for_each_chunk(words, self.ring_degree(), 0, |_, limb, words| {
-            self.domain().to_coefficients(words, &self.chain().level(level)[limb]);
+        parallel::for_each_chunk(words, self.ring_degree(), 0, |_, prime, row| {
+            self.domain().coefficients(RowMut::of(row), &self.chain().level(level)[prime]);
         });
     }
 
@@ -330,18 +318,18 @@ impl Rlwe {
         a: &Ciphertext,
     ) -> Result<f64, SchemeError> {
         let mut phase = self.phase(key, a)?;
-        self.to_coefficients(&mut phase, a.level);
+        self.to_coefficients(&mut phase, a.level());
         let n = self.ring_degree();
-        let primes = self.chain().level(a.level);
+        let primes = self.chain().level(a.level());
         let factor = self.differences().phase_factor();
         if factor != 1 {
-            for (limb, prime) in phase.chunks_exact_mut(n).zip(primes) {
-                kernels::scale(limb, prime.factor(factor), prime);
+            for (mut row, q) in RowMut::<Coeff>::all(&mut phase, n).zip(primes) {
+                row.scale(q.factor(factor), q);
             }
         }
         let mut noise = Zeroizing::new(vec![0.0; n]);
         Composition::new(primes).centred(&mut noise, &mut phase);
         let largest = noise.iter().fold(1.0, |most: f64, x| most.max(x.abs()));
-        Ok(LIMIT.log2() + self.log2_level(a.level) - largest.log2())
+        Ok(LIMIT.log2() + self.log2_level(a.level()) - largest.log2())
     }
 }

@@ -6,6 +6,7 @@ use super::noise::{
 };
 use hesc_math::RingIndex;
 
+use super::ciphertext::State;
 use super::{Ciphertext, Rlwe};
 #[cfg(test)]
 use super::{SecretKey, values::Values};
@@ -108,7 +109,7 @@ impl Rlwe {
     /// The noise after a division by a prime, or a quotient of products of some. What was there keeps its
     /// degree unless the rounding covers a power's tails: where that is below `rounding / 2 sqrt(degree!)`, the fourth
     /// moment of both together, by Minkowski, is below what the next product allows for a deviation that is their sum.
-    pub(crate) fn divided_noise(&self, a: &Ciphertext, prime: f64) -> Noise {
+    pub(crate) fn divided_noise(&self, a: &State, prime: f64) -> Noise {
         let rounding = self.rounding(a.size);
         let before = a.noise.times_exactly(1.0 / prime);
         let tails: f64 = (1..=a.noise.degree.min(64)).map(f64::from).product::<f64>().sqrt();
@@ -130,7 +131,7 @@ impl Rlwe {
         let chain = self.chain();
         let special: f64 = chain.special().iter().map(|p| p.value() as f64).product();
         let digits = chain.digits(level).iter().map(|digit| {
-            let primes = &chain.level(level)[digit.limbs.clone()];
+            let primes = &chain.level(level)[digit.primes.clone()];
             let size: f64 = primes.iter().map(|q| q.value() as f64).product();
             size * size / 12.0
         });
@@ -267,18 +268,28 @@ impl Rlwe {
         if budget >= 0.0 { Ok(()) } else { Err(SchemeError::NoiseBudget { needed_bits }) }
     }
 
+    /// A state, unless its noise would not decrypt.
+    pub(crate) fn checked(&self, state: State) -> Result<State, SchemeError> {
+        self.check_noise(state.noise, state.level, state.scale).map(|()| state)
+    }
+
+    /// Bits of room of a state before an operation is refused.
+    pub(crate) fn budget_of(&self, a: &State) -> f64 {
+        self.budget(a.noise, a.level, a.scale)
+    }
+
     /// The error that CKKS slots have, at most, the transform of decoding included. Zero for exact
     /// schemes.
     ///
     /// A slot is a sum of `N` coefficients; that of noise times secret is a product of two complex
     /// Gaussian numbers, beyond `r` deviations with probability `exp(-2 r)` about.
     pub fn error_bound(&self, a: &Ciphertext) -> f64 {
-        self.differences().error_bound(self, a)
+        self.differences().error_bound(self, &a.state)
     }
 
     /// Bits of room left before an operation is refused, from public data.
     pub fn noise_budget(&self, a: &Ciphertext) -> f64 {
-        self.budget(a.noise, a.level, a.scale)
+        self.budget_of(&a.state)
     }
 }
 
@@ -288,9 +299,9 @@ impl Rlwe {
     /// [`Noise::deviation`] estimates.
     pub(crate) fn measured_deviation(&self, key: &SecretKey, a: &Ciphertext) -> f64 {
         let mut phase = self.phase(key, a).unwrap();
-        self.to_coefficients(&mut phase, a.level);
+        self.to_coefficients(&mut phase, a.level());
         let mut noise = vec![0.0; self.ring_degree()];
-        Composition::new(self.chain().level(a.level)).centred(&mut noise, &mut phase);
+        Composition::new(self.chain().level(a.level())).centred(&mut noise, &mut phase);
         // What is left of the plaintext is 0 or 1.
         noise.iter_mut().for_each(|x| *x -= x.rem_euclid(2.0));
         Values::new(self.ring()).sizes(&noise).0 / self.degree().sqrt()
@@ -376,7 +387,7 @@ pub(super) mod tests {
             // Four deviations of a mean square over half as many pairs of conjugate roots, heavier tails of products.
             let scatter = 1.0 + 8.0 / s.degree().sqrt();
             for (name, a) in &cases {
-                let excess = (a.noise.deviation / s.measured_deviation(&secret, a)).log2();
+                let excess = (a.state.noise.deviation / s.measured_deviation(&secret, a)).log2();
                 println!("{index} {name}: {excess:.2}");
                 assert!(excess > -scatter.log2(), "{index}, {name}: {excess} bits too low");
                 assert!(excess < 1.5 + scatter.log2(), "{index}, {name}: {excess} bits too high");

@@ -1,13 +1,11 @@
 //! Sums, and products with what is not encrypted.
 
-use hesc_math::residues::kernels;
-use zeroize::Zeroize;
+use zeroize::Zeroize as _;
 
 use super::buffer::Buffer;
-use super::ciphertext::rounded_up;
-use super::domain::Domain;
-use super::key_switching::Limbs;
+use super::ciphertext::{State, rounded_up};
 use super::parallel;
+use super::residues::{AtRest, Residues, Row, RowMut};
 use super::{Ciphertext, Plaintext, Rlwe};
 use crate::SchemeError;
 
@@ -20,6 +18,10 @@ impl Rlwe {
         self.check_ciphertext(a)?;
         self.check_ciphertext(b)?;
         b.tag.check(self.fingerprint(), Some(a.tag))?;
+        Self::check_levels(&a.state, &b.state)
+    }
+
+    pub(super) fn check_levels(a: &State, b: &State) -> Result<(), SchemeError> {
         if a.level != b.level {
             return Err(SchemeError::LevelMismatch { expected: a.level, found: b.level });
         }
@@ -33,21 +35,13 @@ impl Rlwe {
         Ok(())
     }
 
-    pub(crate) fn require_two_parts(
-        a: &Ciphertext,
-        operation: &'static str,
-    ) -> Result<(), SchemeError> {
+    pub(crate) fn require_two_parts(a: &State, operation: &'static str) -> Result<(), SchemeError> {
         if a.size == 2 { Ok(()) } else { Err(SchemeError::NotRelinearised { operation }) }
     }
 
-    /// Words of one limb with all parts.
-    pub(crate) fn limb_words(&self, a: &Ciphertext) -> usize {
-        a.size * self.ring_degree()
-    }
-
-    pub(crate) fn part<'a>(&self, a: &'a Ciphertext, part: usize) -> Limbs<'a> {
-        let n = self.ring_degree();
-        Limbs { words: &a.words, step: a.size * n, at: part * n, ring_degree: n }
+    /// The residues of a ciphertext, in the scheme's domain.
+    pub(crate) fn residues<'a>(&self, a: &'a Ciphertext) -> Residues<'a, AtRest> {
+        Residues::of(&a.words, a.size(), self.ring_degree())
     }
 
     /// `a + b`.
@@ -70,51 +64,49 @@ impl Rlwe {
         self.combine(a, b, true)
     }
 
-    fn combine(
+    fn combine<'a>(
         &self,
-        a: &Ciphertext,
-        b: &Ciphertext,
+        a: &'a Ciphertext,
+        b: &'a Ciphertext,
         subtract: bool,
     ) -> Result<Ciphertext, SchemeError> {
         self.check_operands(a, b)?;
-        Self::check_scales(a.scale, b.scale)?;
-        if a.factor != b.factor {
+        Self::check_scales(a.scale(), b.scale())?;
+        if a.state.factor != b.state.factor {
             let (a, b) = self.common_factor(a, b)?;
             return self.combine(&a, &b, subtract);
         }
-        let scales = (a.scale, b.scale);
-        let noise = a.noise.plus(self.with_scale_error(b.noise, b.noise.magnitude, scales));
-        self.check_noise(noise, a.level, a.scale)?;
-        let n = self.ring_degree();
-        let size = a.size.max(b.size);
-        let primes = self.chain().level(a.level);
-        let mut words = Buffer::take(primes.len() * size * n);
-        let limbs = words.chunks_exact_mut(size * n).zip(primes);
-        for (limb, (out, prime)) in limbs.enumerate() {
-            for (part, out) in out.chunks_exact_mut(n).enumerate() {
-                let row = |c: &Ciphertext| {
-                    let at = (limb * c.size + part) * n;
-                    (part < c.size).then_some(at..at + n)
-                };
-                match (row(a), row(b)) {
-                    (Some(x), Some(y)) if subtract => {
-                        kernels::subtract_into(out, &a.words[x], &b.words[y], prime);
+        let state = self.sum_state(&a.state, &b.state)?;
+        let (n, primes) = (self.ring_degree(), self.chain().level(state.level));
+        let (x, y) = (self.residues(a), self.residues(b));
+        let mut words = Buffer::take(primes.len() * state.size * n);
+        for (index, out) in RowMut::all(&mut words, n).enumerate() {
+            let (prime, component) = (index / state.size, index % state.size);
+            let row = |of: Residues<'a, AtRest>| {
+                (component < of.components()).then(|| of.row(prime, component))
+            };
+            let (q, mut out) = (&primes[prime], out);
+            match (row(x), row(y)) {
+                (Some(x), Some(y)) if subtract => out.set_difference(x, y, q),
+                (Some(x), Some(y)) => out.set_sum(x, y, q),
+                (Some(x), None) => out.copy(x),
+                (None, Some(y)) => {
+                    out.copy(y);
+                    if subtract {
+                        out.negate(q);
                     }
-                    (Some(x), Some(y)) => {
-                        kernels::add_into(out, &a.words[x], &b.words[y], prime);
-                    }
-                    (Some(x), None) => out.copy_from_slice(&a.words[x]),
-                    (None, Some(y)) => {
-                        out.copy_from_slice(&b.words[y]);
-                        if subtract {
-                            kernels::negate(out, prime);
-                        }
-                    }
-                    (None, None) => {}
                 }
+                (None, None) => {}
             }
         }
-        Ok(Ciphertext { size, words, noise, ..a.shell() })
+        Ok(Ciphertext { tag: a.tag, state, words })
+    }
+
+    /// The state of a sum or difference of ciphertexts of one level, factor and scale.
+    pub(super) fn sum_state(&self, a: &State, b: &State) -> Result<State, SchemeError> {
+        let scales = (a.scale, b.scale);
+        let noise = a.noise.plus(self.with_scale_error(b.noise, b.noise.magnitude, scales));
+        self.checked(State { size: a.size.max(b.size), noise, ..*a })
     }
 
     /// `-a`.
@@ -124,9 +116,9 @@ impl Rlwe {
     pub fn negate(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
         let mut result = a.clone();
-        let (size, primes) = (self.limb_words(a), self.chain().level(a.level));
-        for (limb, prime) in result.words.chunks_exact_mut(size).zip(primes) {
-            kernels::negate(limb, prime);
+        let size = a.size() * self.ring_degree();
+        for (words, q) in result.words.chunks_exact_mut(size).zip(self.chain().level(a.level())) {
+            RowMut::<AtRest>::of(words).negate(q);
         }
         Ok(result)
     }
@@ -142,21 +134,29 @@ impl Rlwe {
         plaintext: &Plaintext,
     ) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
-        let message = self.message(plaintext, a.level, a.factor)?;
+        let message = self.message(plaintext, a.level(), a.state.factor)?;
+        let state = self.plus_plain_state(&a.state, plaintext)?;
+        let n = self.ring_degree();
+        let mut result = Ciphertext { state, ..a.clone() };
+        parallel::for_each_chunk(&mut result.words, a.size() * n, n, |row, prime, words| {
+            let q = &self.chain().level(state.level)[prime];
+            Self::add_message(&mut words[..n], row, &message, prime, q);
+        });
+        Ok(result)
+    }
+
+    /// The state of [`Self::add_plain`].
+    pub(super) fn plus_plain_state(
+        &self,
+        a: &State,
+        plaintext: &Plaintext,
+    ) -> Result<State, SchemeError> {
         Self::check_scales(a.scale, plaintext.scale())?;
         let bound = plaintext.bound.value();
         let own = self.differences().plain_noise(self, bound, plaintext.scale());
         let scales = (a.scale, plaintext.scale());
         let noise = a.noise.plus(self.with_scale_error(own, bound, scales));
-        self.check_noise(noise, a.level, a.scale)?;
-        let n = self.ring_degree();
-        let mut result = Ciphertext { noise, ..a.clone() };
-        let size = self.limb_words(a);
-        parallel::for_each_chunk(&mut result.words, size, n, |row, limb, words| {
-            let prime = &self.chain().level(a.level)[limb];
-            Self::add_message(&mut words[..n], row, &message, limb, prime);
-        });
-        Ok(result)
+        self.checked(State { noise, ..*a })
     }
 
     /// `a * plaintext`: slot by slot for what was encoded into slots, as polynomials otherwise.
@@ -171,40 +171,49 @@ impl Rlwe {
         plaintext: &Plaintext,
     ) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
-        self.check_params(plaintext.params)?;
+        let state = self.times_plain_state(&a.state, plaintext)?;
+        Self::check_level(plaintext, state.level)?;
         let n = self.ring_degree();
-        let noise = self.differences().plain_product_noise(self, a, plaintext);
-        let scale = a.scale * plaintext.scale;
-        self.check_noise(noise, a.level, scale)?;
-        Self::check_level(plaintext, a.level)?;
         let plain_modulus = self.spec().plaintext.modulus();
+        let own = self.residues(a);
         let mut words = Buffer::take(a.words.len());
-        let size = self.limb_words(a);
-        parallel::for_each_chunk(&mut words, size, n, |row, limb, out| {
-            let prime = &self.chain().level(a.level)[limb];
+        parallel::for_each_chunk(&mut words, a.size() * n, n, |scratch, prime, out| {
+            let q = &self.chain().level(state.level)[prime];
             let factor = match plaintext.level {
                 None => {
-                    kernels::lift_centred(row, &plaintext.words, plain_modulus, prime);
-                    prime.forward(row);
-                    &*row
+                    let mut lifted = RowMut::of(&mut *scratch);
+                    lifted.lift_centred(&plaintext.words, plain_modulus, q);
+                    Row::of(lifted.forward(q).words())
                 }
-                Some(_) => &plaintext.words[limb * n..][..n],
+                Some(_) => Residues::of(&plaintext.words, 1, n).row(prime, 0),
             };
-            let parts = a.words[limb * size..][..size].chunks_exact(n);
-            for (out, part) in out.chunks_exact_mut(n).zip(parts) {
-                if self.domain() == Domain::Evaluations {
-                    kernels::multiply(out, part, factor, prime);
+            let evaluated = self.domain().evaluated(own);
+            for (component, out) in out.chunks_exact_mut(n).enumerate() {
+                if let Some(own) = evaluated {
+                    RowMut::of(out).set_product(own.row(prime, component), factor, q);
                 } else {
-                    out.copy_from_slice(part);
-                    prime.forward(out);
-                    kernels::multiply_assign(out, factor, prime);
-                    prime.inverse(out);
+                    let mut row = RowMut::of(out);
+                    row.copy(own.row(prime, component));
+                    let mut row = self.domain().evaluations(row, q);
+                    row.multiply(factor, q);
+                    self.domain().rest_evaluations(row, q);
                 }
             }
             // Weights of a model may be its owner's secret; scratch space is used again.
-            row.zeroize();
+            scratch.zeroize();
         });
-        Ok(Ciphertext { words, noise, scale, ..a.shell() })
+        Ok(Ciphertext { tag: a.tag, state, words })
+    }
+
+    /// The state of [`Self::multiply_plain`].
+    pub(super) fn times_plain_state(
+        &self,
+        a: &State,
+        plaintext: &Plaintext,
+    ) -> Result<State, SchemeError> {
+        self.check_params(plaintext.params)?;
+        let noise = self.differences().plain_product_noise(self, a, plaintext);
+        self.checked(State { scale: a.scale * plaintext.scale, noise, ..*a })
     }
 
     /// `a * scalar`, an integer: the cheapest product there is, one pass.
@@ -225,27 +234,22 @@ impl Rlwe {
         scalar: i64,
     ) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
-        let noise = a.noise.times(rounded_up(scalar.unsigned_abs() as f64));
-        self.check_noise(noise, a.level, a.scale)?;
-        Ok(Ciphertext { words: self.scaled_words(a, scalar), noise, ..a.shell() })
+        let noise = a.state.noise.times(rounded_up(scalar.unsigned_abs() as f64));
+        let state = self.checked(State { noise, ..a.state })?;
+        Ok(Ciphertext { tag: a.tag, state, words: self.scaled_words(a, scalar) })
     }
 
     /// All words times an integer.
     pub(crate) fn scaled_words(&self, a: &Ciphertext, scalar: i64) -> Buffer {
+        let (n, own) = (self.ring_degree(), self.residues(a));
         let mut words = Buffer::take(a.words.len());
-        let limb_words = self.limb_words(a);
-        let limbs = words.chunks_exact_mut(limb_words).zip(a.words.chunks_exact(limb_words));
-        for ((out, limb), prime) in limbs.zip(self.chain().level(a.level)) {
-            let factor = prime.factor(prime.modulus().reduce_signed(scalar));
-            kernels::scale_into(out, limb, factor, prime);
+        let primes = self.chain().level(a.level()).iter().enumerate();
+        for (out, (prime, q)) in words.chunks_exact_mut(a.size() * n).zip(primes) {
+            let factor = q.factor(q.modulus().reduce_signed(scalar));
+            RowMut::all(out, n)
+                .zip(own.rows(prime))
+                .for_each(|(mut out, row)| out.set_scaled(row, factor, q));
         }
         words
-    }
-}
-
-impl Ciphertext {
-    /// Everything but the words.
-    pub(crate) fn shell(&self) -> Self {
-        Self { words: Buffer::default(), ..*self }
     }
 }

@@ -8,10 +8,11 @@ use hesc_math::{MathError, Modulus, RingIndex};
 use zeroize::Zeroizing;
 
 use super::chain::Chain;
+use super::ciphertext::State;
 use super::ciphertext::rounded_up;
 use super::noise::{LIMIT, PlainSize};
 use super::values::Values;
-use super::{Ciphertext, Plaintext, PlaintextSpace, Rlwe, Spec};
+use super::{Plaintext, PlaintextSpace, Rlwe, Spec};
 use crate::SchemeError;
 use crate::error::refuse;
 
@@ -209,7 +210,7 @@ impl Integers {
         &self,
         scheme: &Rlwe,
         mut phase: Zeroizing<Vec<u64>>,
-        a: &Ciphertext,
+        a: &State,
     ) -> Result<Plaintext, SchemeError> {
         let (n, plain) = (scheme.ring_degree(), &self.modulus);
         let decoder = &self.decoders[a.level - 1];

@@ -8,7 +8,8 @@ use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::noise::{MOST_PARTS, POWER_MARGIN};
-use super::residues::{read_residues, residues_length, write_residues};
+use super::residue_wire::{read_residues, residues_length, write_residues};
+use super::residues::Residues;
 use super::values::Values;
 use crate::wire::{Kind, Reader, TAG, Writer, framed};
 use crate::{Fingerprint, KeyId, SchemeError, Tag};
@@ -20,6 +21,13 @@ pub struct SecretKey<W: Word = u64> {
     #[zeroize(skip)]
     pub(crate) tag: Tag,
     pub(crate) words: Vec<W>,
+}
+
+impl SecretKey {
+    /// Its residues modulo all primes.
+    pub(crate) fn residues(&self, ring_degree: usize) -> Residues<'_, Eval> {
+        Residues::of(&self.words, 1, ring_degree)
+    }
 }
 
 /// An encryption of zero, `(b, a)` with `b = -(a s + e)`, as evaluations, limb after limb; `a` comes from

@@ -2,42 +2,25 @@
 //! primes as there are special ones, each digit is lifted to all primes and multiplied with its
 //! part of the key, and the sum is divided by the special primes.
 
-use hesc_math::residues::kernels;
-use hesc_math::ring::Prime;
+use hesc_math::ring::{Coeff, Eval};
 use rayon::prelude::*;
 
 use super::buffer::Buffer;
-use super::chain::Digit;
-use super::domain::Domain;
+use super::chain::{Digit, Target};
 use super::keys::SwitchKey;
 use super::parallel;
+use super::residues::{AtRest, Component, Residues, Row, RowMut, inner_products};
 use super::{Ciphertext, Rlwe};
-
-/// Limbs of one part of a ciphertext.
-#[derive(Clone, Copy)]
-pub(crate) struct Limbs<'a> {
-    pub words: &'a [u64],
-    /// Words from one limb to the next.
-    pub step: usize,
-    /// Words before the part.
-    pub at: usize,
-    pub ring_degree: usize,
-}
-
-impl<'a> Limbs<'a> {
-    pub fn limb(&self, index: usize) -> &'a [u64] {
-        &self.words[index * self.step + self.at..][..self.ring_degree]
-    }
-}
 
 /// A polynomial cut in digits, before they are lifted.
 pub(crate) struct Digits<'a> {
     level: usize,
+    /// Of the polynomial, modulo each prime of the level.
     coefficients: Buffer,
     /// For each digit what its conversion prepared; nothing for single primes.
     prepared: Vec<Buffer>,
     /// The polynomial itself as evaluations, where it was in that form.
-    evaluated: Option<Limbs<'a>>,
+    evaluated: Option<Component<'a, Eval>>,
 }
 
 /// Lifted digits as evaluations, for each target prime and digit: what many rotations share.
@@ -47,58 +30,55 @@ pub(crate) struct LiftedDigits {
 }
 
 impl Rlwe {
-    /// Cuts one part of a ciphertext of this level.
-    pub(crate) fn cut<'a>(&self, part: Limbs<'a>, level: usize) -> Digits<'a> {
-        let n = self.ring_degree();
-        let chain = self.chain();
-        let mut coefficients = Buffer::take(chain.level(level).len() * n);
-        let evaluated = (self.domain() == Domain::Evaluations).then_some(part);
-        parallel::for_each_chunk(&mut coefficients, n, 0, |_, limb, words| {
-            words.copy_from_slice(part.limb(limb));
-            self.domain().to_coefficients(words, &chain.level(level)[limb]);
+    /// Cuts one component of a ciphertext of this level.
+    pub(crate) fn cut<'a>(&self, component: Component<'a, AtRest>, level: usize) -> Digits<'a> {
+        let (n, primes) = (self.ring_degree(), self.chain().level(level));
+        let mut coefficients = Buffer::take(primes.len() * n);
+        parallel::for_each_chunk(&mut coefficients, n, 0, |_, prime, out| {
+            let mut row = RowMut::of(out);
+            row.copy(component.row(prime));
+            self.domain().coefficients(row, &primes[prime]);
         });
-        let prepared = (chain.digits(level).iter())
-            .map(|digit| {
-                let Some(conversion) = &digit.conversion else {
-                    return Buffer::take(0);
-                };
-                let first = digit.limbs.start;
-                let mut prepared = Buffer::take(conversion.prepared_words(n));
-                parallel::prepare(conversion, &mut prepared, n, |_, i| {
-                    &coefficients[(first + i) * n..][..n]
-                });
-                prepared
-            })
-            .collect();
+        let all = Residues::of(&coefficients, 1, n);
+        let prepare = |digit: &Digit| {
+            let Some(conversion) = &digit.conversion else {
+                return Buffer::take(0);
+            };
+            let mut prepared = Buffer::take(conversion.prepared_words(n));
+            let first = digit.primes.start;
+            parallel::prepare(conversion, &mut prepared, n, |_, i| all.row(first + i, 0));
+            prepared
+        };
+        let prepared = self.chain().digits(level).iter().map(prepare).collect();
+        let evaluated = self.domain().evaluated(component.of()).map(|of| component.within(of));
         Digits { level, coefficients, prepared, evaluated }
     }
 
-    /// One digit modulo the prime at one place, as evaluations.
-    fn lift(&self, row: &mut [u64], digits: &Digits<'_>, digit: usize, target: usize) {
-        let n = self.ring_degree();
+    /// One digit modulo a target prime, as evaluations.
+    fn lift(&self, out: &mut [u64], digits: &Digits<'_>, digit: usize, target: Target<'_>) {
         let (chain, level) = (self.chain(), digits.level);
-        let prime = &chain.primes()[target];
-        let Digit { limbs, conversion, .. } = &chain.digits(level)[digit];
-        let coefficients = |limb: usize| &digits.coefficients[limb * n..][..n];
-        if let Some(own) = limbs.clone().find(|&limb| chain.places(level)[limb] == target) {
-            row.copy_from_slice(coefficients(own));
+        let Digit { primes, conversion, .. } = &chain.digits(level)[digit];
+        let coefficients = Residues::<Coeff>::of(&digits.coefficients, 1, self.ring_degree());
+        let mut row = RowMut::of(out);
+        if let Some(own) = target.own.filter(|own| primes.contains(own)) {
+            row.copy(coefficients.row(own, 0));
         } else if let Some(conversion) = conversion {
-            conversion.row(row, target, &digits.prepared[digit]);
+            row.convert(conversion, target.place, &digits.prepared[digit]);
         } else {
             // Centred: digits in [0, q) would pile up at the roots next to 1.
-            let source = chain.level(level)[limbs.start].value();
-            kernels::recentre(row, coefficients(limbs.start), source, prime);
+            let source = chain.level(level)[primes.start].value();
+            row.recentre(coefficients.row(primes.start, 0), source, target.prime);
         }
-        prime.forward(row);
+        row.forward(target.prime);
     }
 
-    /// All digits modulo one prime, but for one that is there already, which is read where it is.
+    /// All digits modulo a target prime, but for one that is there already, which is read where it is.
     fn lift_all<'a>(
         &self,
         rows: &'a mut [u64],
         digits: &Digits<'a>,
-        target: usize,
-    ) -> Vec<&'a [u64]> {
+        target: Target<'_>,
+    ) -> Vec<Row<'a, Eval>> {
         let n = self.ring_degree();
         let there = |digit: usize| self.already(digits, digit, target);
         let lift = |(digit, row): (usize, &mut [u64])| {
@@ -112,116 +92,112 @@ impl Rlwe {
         } else {
             rows.chunks_exact_mut(n).enumerate().for_each(lift);
         }
-        let lifted = rows.chunks_exact(n).enumerate();
+        let lifted = Row::all(rows, n).enumerate();
         lifted.map(|(digit, row)| there(digit).unwrap_or(row)).collect()
     }
 
     /// A digit modulo a prime of its own as evaluations, where the polynomial came as such.
-    fn already<'a>(&self, digits: &Digits<'a>, digit: usize, target: usize) -> Option<&'a [u64]> {
-        let (chain, level) = (self.chain(), digits.level);
-        let limbs = chain.digits(level)[digit].limbs.clone();
-        let own = limbs.into_iter().find(|&limb| chain.places(level)[limb] == target)?;
-        digits.evaluated.map(|evaluated| evaluated.limb(own))
+    fn already<'a>(
+        &self,
+        digits: &Digits<'a>,
+        digit: usize,
+        target: Target<'_>,
+    ) -> Option<Row<'a, Eval>> {
+        let primes = &self.chain().digits(digits.level)[digit].primes;
+        let own = target.own.filter(|own| primes.contains(own))?;
+        digits.evaluated.map(|evaluated| evaluated.row(own))
     }
 
-    /// All digits modulo all primes.
+    /// All digits modulo all target primes.
     pub(crate) fn lift_everywhere(&self, digits: &Digits<'_>) -> LiftedDigits {
         let n = self.ring_degree();
         let count = self.chain().digits(digits.level).len();
-        let targets: Vec<usize> = self.chain().targets(digits.level).collect();
+        let targets: Vec<Target<'_>> = self.chain().targets(digits.level).collect();
         let mut words = Buffer::take(targets.len() * count * n);
         parallel::for_each_chunk(&mut words, count * n, 0, |_, index, rows| {
-            let target = targets[index];
             for (digit, row) in rows.chunks_exact_mut(n).enumerate() {
-                match self.already(digits, digit, target) {
-                    Some(there) => row.copy_from_slice(there),
-                    None => self.lift(row, digits, digit, target),
+                match self.already(digits, digit, targets[index]) {
+                    Some(there) => RowMut::of(row).copy(there),
+                    None => self.lift(row, digits, digit, targets[index]),
                 }
             }
         });
         LiftedDigits { level: digits.level, words }
     }
 
-    /// The products of the lifted digits of a level with a key, modulo the prime at one place.
-    fn key_products(
+    /// The products of the lifted digits of a level with a key, modulo a target prime.
+    fn key_products<'a>(
         &self,
-        out: &mut [u64],
-        digits: &[&[u64]],
-        key: &SwitchKey,
-        (level, target): (usize, usize),
+        out: [RowMut<'_, Eval>; 2],
+        digits: impl Iterator<Item = Row<'a, Eval>>,
+        key: &'a SwitchKey,
+        level: usize,
+        target: Target<'_>,
     ) {
-        let (n, chain) = (self.ring_degree(), self.chain());
-        let all_digits = chain.key_digits().len();
-        let pairs = &key.words[target * all_digits * 2 * n..][..all_digits * 2 * n];
-        let (mut first, mut second) = (Vec::new(), Vec::new());
-        for digit in chain.digits(level) {
-            let (b, a) = pairs[digit.index * 2 * n..][..2 * n].split_at(n);
-            first.push(b);
-            second.push(a);
-        }
-        let (b, a) = out.split_at_mut(n);
-        let prime = &chain.primes()[target];
-        kernels::inner_products([b, a], digits, &first, &second, prime);
+        let chain = self.chain();
+        let pairs = Residues::of(&key.words, 2 * chain.key_digits().len(), self.ring_degree());
+        let pair = |digit: &Digit| [0, 1].map(|i| pairs.row(target.place, 2 * digit.index + i));
+        inner_products(out, digits, chain.digits(level).iter().map(pair), target.prime);
     }
 
-    /// Switches a key: two parts at the digits' level, limb after limb, in the scheme's domain.
+    /// Switches a key: two components at the digits' level, in the scheme's domain.
     pub(crate) fn switch(&self, digits: &Digits<'_>, key: &SwitchKey) -> Buffer {
-        let n = self.ring_degree();
-        let (level, rows) = (digits.level, self.chain().digits(digits.level).len() * n);
-        self.sum_and_divide((level, level), rows, |rows, _, target, out| {
+        let level = digits.level;
+        let room = self.chain().digits(level).len() * self.ring_degree();
+        self.divided_sums(level, level, room, |rows, target, out| {
             let lifted = self.lift_all(rows, digits, target);
-            self.key_products(out, &lifted, key, (level, target));
+            self.key_products(out, lifted.into_iter(), key, level, target);
         })
     }
 
-    /// Switches the key of the last of three parts and brings all to a level below in one division: one rounding,
+    /// Switches the key of the last of three components and brings all to a level below in one division: one rounding,
     /// and fewer transforms than a division by the special primes and another one. For what rests as evaluations.
     pub(crate) fn switch_down(&self, a: &Ciphertext, key: &SwitchKey, to: usize) -> Buffer {
-        let (n, chain, level) = (self.ring_degree(), self.chain(), a.level);
-        let digits = self.cut(self.part(a, 2), level);
-        let rows = chain.digits(level).len() * n;
-        let limbs = chain.places(level).len();
-        self.sum_and_divide((level, to), rows, |rows, index, target, out| {
+        let level = a.level();
+        let digits = self.cut(self.residues(a).component(2), level);
+        let evaluated = self.residues(a).known_as();
+        let room = self.chain().digits(level).len() * self.ring_degree();
+        self.divided_sums(level, to, room, |rows, target, [mut first, mut second]| {
             let lifted = self.lift_all(rows, &digits, target);
-            self.key_products(out, &lifted, key, (level, target));
-            if index < limbs {
-                let prime = &chain.primes()[target];
-                let special =
-                    prime.factor(super::chain::product_of(chain.special(), prime.modulus()));
-                kernels::scale_add(out, &a.words[index * 3 * n..][..2 * n], special, prime);
+            let sums = [first.reborrow(), second.reborrow()];
+            self.key_products(sums, lifted.into_iter(), key, level, target);
+            if let Some(own) = target.own {
+                // The division takes the special primes away again.
+                let special = self.chain().special_factor(target.prime);
+                first.add_scaled(evaluated.row(own, 0), special, target.prime);
+                second.add_scaled(evaluated.row(own, 1), special, target.prime);
             }
         })
     }
 
-    /// The products of digits that were lifted before with a key, modulo one target prime: undivided.
+    /// The products of digits that were lifted before with a key, modulo the target prime at an index: undivided.
     pub(crate) fn lifted_products(
         &self,
-        out: &mut [u64],
+        out: [RowMut<'_, Eval>; 2],
         digits: &LiftedDigits,
-        index: usize,
-        target: usize,
+        target: Target<'_>,
         key: &SwitchKey,
     ) {
-        let n = self.ring_degree();
-        let rows = self.chain().digits(digits.level).len() * n;
-        let lifted: Vec<&[u64]> = digits.words[index * rows..][..rows].chunks_exact(n).collect();
-        self.key_products(out, &lifted, key, (digits.level, target));
+        let count = self.chain().digits(digits.level).len();
+        let lifted = Residues::of(&digits.words, count, self.ring_degree());
+        self.key_products(out, lifted.rows(target.index), key, digits.level, target);
     }
 
-    /// Switches a key with digits that were lifted before: two parts at the digits' level.
+    /// Switches a key with digits that were lifted before: two components at the digits' level.
     pub(crate) fn switch_lifted(&self, digits: &LiftedDigits, key: &SwitchKey) -> Buffer {
-        self.sum_and_divide((digits.level, digits.level), 0, |_, index, target, out| {
-            self.lifted_products(out, digits, index, target, key);
+        self.divided_sums(digits.level, digits.level, 0, |_, target, out| {
+            self.lifted_products(out, digits, target, key);
         })
     }
 
-    /// Two parts that `sum(scratch, index, place, out)` gives as evaluations for each prime of a level and then each
-    /// special prime, divided by the primes that the other level has not and rounded; in the scheme's domain.
-    pub(crate) fn sum_and_divide(
+    /// Two components that `sum(scratch, target, out)` gives modulo each target prime of a level, divided by the special
+    /// primes and those that another level has not, and rounded; in the scheme's domain.
+    pub(crate) fn divided_sums(
         &self,
-        (from, to): (usize, usize),
+        from: usize,
+        to: usize,
         scratch: usize,
-        sum: impl Fn(&mut [u64], usize, usize, &mut [u64]) + Send + Sync,
+        sum: impl Fn(&mut [u64], Target<'_>, [RowMut<'_, Eval>; 2]) + Send + Sync,
     ) -> Buffer {
         let (n, chain) = (self.ring_degree(), self.chain());
         let (targets, after) = (chain.targets(from).collect::<Vec<_>>(), chain.level(to));
@@ -231,43 +207,38 @@ impl Rlwe {
             return kept;
         }
         let division = chain.key_division(from, to);
-        let mut divided = Buffer::take(division.divisors.len() * 2 * n);
-        let sum_divided = |divided: &mut [u64]| {
-            parallel::for_each_chunk(divided, 2 * n, scratch, |scratch, i, out| {
-                let index = division.divisors[i];
-                sum(scratch, index, targets[index], out);
-                for part in out.chunks_exact_mut(n) {
-                    chain.primes()[targets[index]].inverse(part);
-                }
+        let mut divisors = Buffer::take(division.divisors.len() * 2 * n);
+        let sum_divisors = |words: &mut [u64]| {
+            parallel::for_each_chunk(words, 2 * n, scratch, |scratch, i, out| {
+                let target = targets[division.divisors[i]];
+                sum(scratch, target, RowMut::split(out));
+                RowMut::<Eval>::all(out, n).for_each(|row| _ = row.inverse(target.prime));
             });
         };
-        let sum_kept = |kept: &mut [u64]| {
-            parallel::for_each_chunk(kept, 2 * n, scratch, |scratch, limb, out| {
-                match division.kept[limb] {
-                    Some(index) => sum(scratch, index, targets[index], out),
+        let sum_kept = |words: &mut [u64]| {
+            parallel::for_each_chunk(words, 2 * n, scratch, |scratch, prime, out| {
+                match division.kept[prime] {
+                    Some(index) => sum(scratch, targets[index], RowMut::split(out)),
                     None => out.fill(0),
                 }
             });
         };
-        parallel::both(kept.len(), || sum_divided(&mut divided), || sum_kept(&mut kept));
+        parallel::both(kept.len(), || sum_divisors(&mut divisors), || sum_kept(&mut kept));
         let room = division.remainder.prepared_words(n);
         let mut prepared = Buffer::take(2 * room);
-        parallel::prepare(&division.remainder, &mut prepared, n, |part, i| {
-            &divided[(2 * i + part) * n..][..n]
+        let divisors = Residues::of(&divisors, 2, n);
+        parallel::prepare(&division.remainder, &mut prepared, n, |i, divisor| {
+            divisors.row(divisor, i)
         });
-        parallel::for_each_chunk(&mut kept, n, n, |row, index, words| {
-            let (limb, part) = (index / 2, index % 2);
-            let prime = &after[limb];
-            division.remainder.row(row, limb, &prepared[part * room..][..room]);
-            self.match_domain(words, row, prime);
-            kernels::subtract_scale(words, row, division.inverses[limb], prime);
+        parallel::for_each_chunk(&mut kept, n, n, |scratch, index, out| {
+            let (prime, component) = (index / 2, index % 2);
+            let q = &after[prime];
+            let mut remainder = RowMut::of(scratch);
+            remainder.convert(&division.remainder, prime, &prepared[component * room..][..room]);
+            let remainder = self.domain().rest_coefficients(remainder, q);
+            let mut sum = self.domain().rest_evaluations(RowMut::of(out), q);
+            sum.subtract_and_scale(remainder.row(), division.inverses[prime], q);
         });
         kept
-    }
-
-    /// Brings evaluations and coefficients into the domain the scheme rests in.
-    fn match_domain(&self, evaluations: &mut [u64], coefficients: &mut [u64], prime: &Prime) {
-        self.domain().accept_coefficients(coefficients, prime);
-        self.domain().accept_evaluations(evaluations, prime);
     }
 }

@@ -1,13 +1,13 @@
 use std::collections::BTreeMap;
 
-use hesc_math::residues::kernels;
-use hesc_math::ring::{Automorphism, Prime};
+use hesc_math::ring::{Automorphism, Coeff, Eval, Prime};
 use hesc_math::sampling::{self, Noise as Sampler};
 use hesc_math::{AesCtrRng, RngSeed};
 use rand_core::{CryptoRng, SeedableRng};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::key_pair::{self, PublicKey, SecretKey, limb_seeds};
+use super::residues::{Residues, RowMut};
 use super::{Rlwe, parallel};
 use crate::error::refuse;
 use crate::{KeyId, SchemeError, Tag};
@@ -69,11 +69,12 @@ impl Rlwe {
         let (n, chain) = (self.ring_degree(), self.chain());
         let fresh = chain.level(chain.levels());
         let add_noise = |words: &mut [u64], noise: &[i16]| {
-            let mut row = Zeroizing::new(vec![0; n]);
-            for (limb, prime) in words.chunks_exact_mut(n).zip(fresh) {
-                row.fill(0);
-                self.add_noise_to(&mut row, noise, prime);
-                kernels::add(limb, &row, prime);
+            let mut scratch = Zeroizing::new(vec![0; n]);
+            for (mut row, q) in RowMut::<Coeff>::all(words, n).zip(fresh) {
+                let mut own = RowMut::of(&mut scratch);
+                own.clear();
+                self.add_noise_to(&mut own, noise, q);
+                row.add(own.row(), q);
             }
         };
         let params = self.fingerprint();
@@ -81,17 +82,11 @@ impl Rlwe {
     }
 
     /// `e` times the factor on all noise, as coefficients, to zeros.
-    fn add_noise_to(&self, out: &mut [u64], noise: &[i16], prime: &Prime) {
-        kernels::add_small(out, noise, prime);
+    pub(super) fn add_noise_to(&self, out: &mut RowMut<'_, Coeff>, noise: &[i16], q: &Prime) {
+        out.add_small(noise, q);
         if self.chain().noise_factor() != 1 {
-            kernels::scale(out, prime.factor(self.chain().noise_factor()), prime);
+            out.scale(q.factor(self.chain().noise_factor()), q);
         }
-    }
-
-    /// `e` times the factor on all noise, as evaluations.
-    fn noise_limb(&self, out: &mut [u64], noise: &[i16], prime: &Prime) {
-        self.add_noise_to(out, noise, prime);
-        prime.forward(out);
     }
 
     /// Fills the second part of each pair from a seed: `pairs` in each of `limbs`.
@@ -113,13 +108,14 @@ impl Rlwe {
     /// `b -= a s` in each pair.
     fn subtract_products(&self, words: &mut [u64], secret: &[u64], pairs: usize) {
         let n = self.ring_degree();
-        parallel::for_each_chunk(words, 2 * n, n, |product, index, pair| {
-            let limb = index / pairs;
-            let prime = &self.chain().primes()[limb];
-            let (b, a) = pair.split_at_mut(n);
-            kernels::multiply(product, a, &secret[limb * n..][..n], prime);
-            kernels::subtract(b, product, prime);
-            product.zeroize();
+        let secret = Residues::of(secret, 1, n);
+        parallel::for_each_chunk(words, 2 * n, n, |scratch, index, pair| {
+            let (q, secret) = (&self.chain().primes()[index / pairs], secret.row(index / pairs, 0));
+            let [mut b, a] = RowMut::split(pair);
+            let mut product = RowMut::of(scratch);
+            product.set_product(a.row(), secret, q);
+            b.subtract(product.row(), q);
+            product.wipe();
         });
     }
 
@@ -166,15 +162,15 @@ impl Rlwe {
             sampler.sample_centred_binomial(rng);
         }
         let mut words = vec![0; 2 * n * digits * limbs];
+        let from = Residues::of(from, 1, n);
         parallel::for_each_chunk(&mut words, 2 * n, 0, |_, index, pair| {
-            let (limb, digit) = (index / digits, index % digits);
-            let prime = &chain.primes()[limb];
-            let b = &mut pair[..n];
-            self.noise_limb(b, samplers[digit].coefficients(), prime);
-            if chain.key_digits()[digit].limbs.contains(&limb) {
-                let special = super::chain::product_of(chain.special(), prime.modulus());
-                let factor = prime.factor(special);
-                kernels::scale_add(b, &from[limb * n..][..n], factor, prime);
+            let (prime, digit) = (index / digits, index % digits);
+            let q = &chain.primes()[prime];
+            let [mut b, _] = RowMut::split(pair);
+            self.add_noise_to(&mut b, samplers[digit].coefficients(), q);
+            let mut b = b.forward(q);
+            if chain.key_digits()[digit].primes.contains(&prime) {
+                b.add_scaled(from.row(prime, 0), chain.special_factor(q), q);
             }
         });
         self.expand_uniform(&mut words, seed, limbs, digits);
@@ -193,10 +189,10 @@ impl Rlwe {
     ) -> Result<RelinKey, SchemeError> {
         secret.tag.check(self.fingerprint(), None)?;
         let n = self.ring_degree();
-        let mut square = Zeroizing::new(secret.words.clone());
-        for (limb, prime) in square.chunks_exact_mut(n).zip(self.chain().primes()) {
-            let words = Zeroizing::new(limb.to_vec());
-            kernels::multiply_assign(limb, &words, prime);
+        let mut square = Zeroizing::new(vec![0; secret.words.len()]);
+        let primes = self.chain().primes().iter().zip(secret.residues(n).component(0).rows());
+        for (mut out, (q, row)) in RowMut::all(&mut square, n).zip(primes) {
+            out.set_product(row, row, q);
         }
         Ok(RelinKey(self.generate_switching(&square, &secret.words, secret.tag, rng)?))
     }
@@ -223,8 +219,9 @@ impl Rlwe {
             }
             let inverse = Automorphism::new(self.ring(), self.ring().inverse_element(element));
             let mut image = Zeroizing::new(vec![0; secret.words.len()]);
-            for (out, limb) in image.chunks_exact_mut(n).zip(secret.words.chunks_exact(n)) {
-                inverse.evaluations(out, limb);
+            let rows = secret.residues(n).component(0).rows();
+            for (mut out, row) in RowMut::<Eval>::all(&mut image, n).zip(rows) {
+                out.set_image(row, &inverse);
             }
             let key = self.generate_switching(&secret.words, &image, secret.tag, rng)?;
             keys.insert(

@@ -1,30 +1,30 @@
 //! Fewer primes: modulus switching and rescaling.
 
-use hesc_math::residues::kernels;
-
 use super::buffer::Buffer;
+use super::ciphertext::State;
 use super::policy::SPENT_ON_SPEED;
+use super::residues::{Residues, RowMut};
 use super::{Ciphertext, Rlwe, parallel};
 use crate::SchemeError;
 
-/// How a ciphertext comes to a level, with everything but the words that it then has.
+/// How a ciphertext comes to a level, and its state there.
+#[derive(Clone, Copy)]
 pub(super) enum WayDown {
-    Here,
-    Dropped(Ciphertext),
-    Divided(Ciphertext),
+    Here(State),
+    Dropped(State),
+    Divided(State),
 }
 
 impl WayDown {
-    /// Everything but the words.
-    pub(super) fn shell(&self) -> Option<&Ciphertext> {
+    /// The state at the level.
+    pub(super) fn state(self) -> State {
         match self {
-            Self::Here => None,
-            Self::Dropped(shell) | Self::Divided(shell) => Some(shell),
+            Self::Here(state) | Self::Dropped(state) | Self::Divided(state) => state,
         }
     }
 
     /// Whether primes are dropped for nothing.
-    pub(super) fn is_dropped(&self) -> bool {
+    pub(super) fn is_dropped(self) -> bool {
         matches!(self, Self::Dropped(_))
     }
 }
@@ -45,7 +45,7 @@ impl Rlwe {
     /// # Errors
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::LastLevel`], [`SchemeError::NoiseBudget`].
     pub fn mod_switch(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
-        self.mod_switch_to(a, a.level.saturating_sub(1))
+        self.mod_switch_to(a, a.level().saturating_sub(1))
     }
 
     /// Down to a level, the plaintext unchanged. BFV and BGV divide by the primes that the level has not, and so
@@ -56,47 +56,41 @@ impl Rlwe {
     /// none; [`SchemeError::NoiseBudget`].
     pub fn mod_switch_to(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
-        if level > a.level {
-            return Err(SchemeError::LastLevel { level: a.level, wanted: level });
+        if level == 0 || level > a.level() {
+            return Err(SchemeError::LastLevel { level: a.level(), wanted: level });
         }
-        self.check_not_last(a, level)?;
-        Ok(self.brought(a, self.way_down(a, level, Dropping::Never)?))
+        Ok(self.brought(a, self.way_down(&a.state, level, Dropping::Never)?))
     }
 
     /// A factor of a product brought to a level, from 1 to its own: primes are dropped for nothing where a
     /// division would leave no more room. In BGV the plaintext's factor then depends on which was done, so that
     /// sums, which need equal factors, take [`Self::mod_switch_to`].
     pub(super) fn lowered(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext, SchemeError> {
-        Ok(self.brought(a, self.way_down(a, level, Dropping::ForSpeed)?))
+        Ok(self.brought(a, self.way_down(&a.state, level, Dropping::ForSpeed)?))
     }
 
-    /// What [`Self::lowered`] makes of everything but the words.
-    pub(super) fn lowered_shell(
-        &self,
-        a: &Ciphertext,
-        level: usize,
-    ) -> Result<Ciphertext, SchemeError> {
-        let way = self.way_down(a, level, Dropping::ForSpeed)?;
-        Ok(way.shell().unwrap_or(a).shell())
+    /// The state of [`Self::lowered`].
+    pub(super) fn lowered_state(&self, a: &State, level: usize) -> Result<State, SchemeError> {
+        self.way_down(a, level, Dropping::ForSpeed).map(WayDown::state)
     }
 
     pub(super) fn way_down(
         &self,
-        a: &Ciphertext,
+        a: &State,
         level: usize,
         dropping: Dropping,
     ) -> Result<WayDown, SchemeError> {
         let (own, chain) = (self.differences(), self.chain());
         if level == a.level {
-            return Ok(WayDown::Here);
+            return Ok(WayDown::Here(*a));
         }
         if own.has_scale() {
-            return self.dropped_shell(a, level).map(WayDown::Dropped);
+            return self.dropped_state(a, level).map(WayDown::Dropped);
         }
-        let divided = self.divided_shell(a, level);
+        let divided = self.divided_state(a, level);
         if own.survives_drops() && chain.is_within(level, a.level) {
-            let room = |shell: &Ciphertext| self.noise_budget(shell);
-            let enough = |dropped: &Ciphertext| match (dropping, &divided) {
+            let room = |state: &State| self.budget_of(state);
+            let enough = |dropped: &State| match (dropping, &divided) {
                 (Dropping::Never, _) => false,
                 (_, Err(_)) => true,
                 (Dropping::ForSpeed, Ok(divided)) => {
@@ -104,8 +98,8 @@ impl Rlwe {
                 }
                 (Dropping::NoWorse, Ok(divided)) => dropped.noise.is_within(divided.noise),
             };
-            if let Some(shell) = self.dropped_shell(a, level).ok().filter(enough) {
-                return Ok(WayDown::Dropped(shell));
+            if let Some(state) = self.dropped_state(a, level).ok().filter(enough) {
+                return Ok(WayDown::Dropped(state));
             }
         }
         divided.map(WayDown::Divided)
@@ -113,94 +107,80 @@ impl Rlwe {
 
     /// A ciphertext that has come down in one of these ways.
     fn brought(&self, a: &Ciphertext, way: WayDown) -> Ciphertext {
-        match way {
-            WayDown::Here => a.clone(),
-            WayDown::Dropped(shell) => {
-                Ciphertext { words: self.kept_words(a, shell.level), ..shell }
-            }
-            WayDown::Divided(shell) => {
-                Ciphertext { words: self.divided_words(a, shell.level), ..shell }
-            }
-        }
-    }
-
-    pub(crate) fn check_not_last(&self, a: &Ciphertext, level: usize) -> Result<(), SchemeError> {
-        if level == 0 {
-            return Err(SchemeError::LastLevel { level: a.level, wanted: level });
-        }
-        Ok(())
+        let state = way.state();
+        let words = match way {
+            WayDown::Here(_) => a.words.clone(),
+            WayDown::Dropped(_) => self.kept_words(a, state.level),
+            WayDown::Divided(_) => self.divided_words(a, state.level),
+        };
+        Ciphertext { tag: a.tag, state, words }
     }
 
     /// At a level whose primes are among those there are: scale, message and noise as they were.
-    pub(super) fn dropped_shell(
-        &self,
-        a: &Ciphertext,
-        level: usize,
-    ) -> Result<Ciphertext, SchemeError> {
-        self.check_noise(a.noise, level, a.scale)?;
-        Ok(Ciphertext { level, ..a.shell() })
+    pub(super) fn dropped_state(&self, a: &State, level: usize) -> Result<State, SchemeError> {
+        self.checked(State { level, ..*a })
     }
 
     /// The words of the primes that a level has.
     pub(super) fn kept_words(&self, a: &Ciphertext, level: usize) -> Buffer {
-        let (size, there) = (self.limb_words(a), self.chain().places(a.level));
-        let wanted = self.chain().places(level);
+        let (own, size) = (self.residues(a), a.size() * self.ring_degree());
+        let (there, wanted) = (self.chain().places(a.level()), self.chain().places(level));
         let mut words = Buffer::take(size * wanted.len());
         for (out, place) in words.chunks_exact_mut(size).zip(wanted) {
-            let limb = there.partition_point(|other| other < place);
-            out.copy_from_slice(&a.words[limb * size..][..size]);
+            out.copy_from_slice(own.at(there.partition_point(|other| other < place)));
         }
         words
     }
 
     /// At a level below, divided by the primes that it has not and rounded.
-    pub(super) fn divided_shell(
-        &self,
-        a: &Ciphertext,
-        level: usize,
-    ) -> Result<Ciphertext, SchemeError> {
+    pub(super) fn divided_state(&self, a: &State, level: usize) -> Result<State, SchemeError> {
+        if level == 0 {
+            return Err(SchemeError::LastLevel { level: a.level, wanted: level });
+        }
         let quotient = &self.chain().division(a.level, level).quotient;
-        let mut result = Ciphertext { level, ..a.shell() };
-        result.noise = self.divided_noise(a, quotient.value());
-        self.differences().divide(&mut result, quotient);
-        self.check_noise(result.noise, level, result.scale)?;
-        Ok(result)
+        let noise = self.divided_noise(a, quotient.value());
+        let mut divided = State { level, noise, ..*a };
+        self.differences().divide(&mut divided, quotient);
+        self.checked(divided)
     }
 
     /// Every part divided by the last prime and rounded.
-    pub(crate) fn divide_by_last(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
-        let shell = self.divided_shell(a, a.level - 1)?;
-        Ok(Ciphertext { words: self.divided_words(a, a.level - 1), ..shell })
+    pub(crate) fn divided_by_last(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+        let state = self.divided_state(&a.state, a.level().saturating_sub(1))?;
+        Ok(Ciphertext { tag: a.tag, state, words: self.divided_words(a, state.level) })
     }
 
-    /// The words of every part divided by the primes that a level below has not, and rounded.
+    /// The words of every component divided by the primes that a level below has not, and rounded.
     pub(super) fn divided_words(&self, a: &Ciphertext, level: usize) -> Buffer {
-        let (n, chain) = (self.ring_degree(), self.chain());
-        let (before, after) = (chain.level(a.level), chain.level(level));
-        let division = chain.division(a.level, level);
+        let (n, chain, components) = (self.ring_degree(), self.chain(), a.size());
+        let (before, after) = (chain.level(a.level()), chain.level(level));
+        let division = chain.division(a.level(), level);
+        let own = self.residues(a);
+        let mut divisors = Buffer::take(division.divisors.len() * components * n);
+        parallel::for_each_chunk(&mut divisors, n, 0, |_, index, out| {
+            let (prime, component) = (division.divisors[index / components], index % components);
+            let mut row = RowMut::of(out);
+            row.copy(own.row(prime, component));
+            self.domain().coefficients(row, &before[prime]);
+        });
+        let divisors = Residues::of(&divisors, components, n);
         let room = division.remainder.prepared_words(n);
-        let part_of = |limb: usize, part: usize| &a.words[(limb * a.size + part) * n..][..n];
-        let mut coefficients = Buffer::take(division.divisors.len() * a.size * n);
-        parallel::for_each_chunk(&mut coefficients, n, 0, |_, index, words| {
-            let (limb, part) = (division.divisors[index / a.size], index % a.size);
-            words.copy_from_slice(part_of(limb, part));
-            self.domain().to_coefficients(words, &before[limb]);
+        let mut prepared = Buffer::take(components * room);
+        parallel::prepare(&division.remainder, &mut prepared, n, |component, divisor| {
+            divisors.row(divisor, component)
         });
-        let mut prepared = Buffer::take(a.size * room);
-        parallel::prepare(&division.remainder, &mut prepared, n, |part, i| {
-            &coefficients[(i * a.size + part) * n..][..n]
-        });
-        let mut words = Buffer::take(after.len() * a.size * n);
-        parallel::for_each_chunk(&mut words, n, n, |row, index, out| {
-            let (limb, part) = (index / a.size, index % a.size);
-            let prime = &after[limb];
-            match division.kept[limb] {
-                Some(kept) => out.copy_from_slice(part_of(kept, part)),
-                None => out.fill(0),
+        let mut words = Buffer::take(after.len() * components * n);
+        parallel::for_each_chunk(&mut words, n, n, |scratch, index, out| {
+            let (prime, component) = (index / components, index % components);
+            let (q, mut out) = (&after[prime], RowMut::of(out));
+            match division.kept[prime] {
+                Some(kept) => out.copy(own.row(kept, component)),
+                None => out.clear(),
             }
-            division.remainder.row(row, limb, &prepared[part * room..][..room]);
-            self.domain().accept_coefficients(row, prime);
-            kernels::subtract_scale(out, row, division.inverses[limb], prime);
+            let mut remainder = RowMut::of(scratch);
+            remainder.convert(&division.remainder, prime, &prepared[component * room..][..room]);
+            let remainder = self.domain().rest_coefficients(remainder, q);
+            out.subtract_and_scale(remainder.row(), division.inverses[prime], q);
         });
         words
     }

@@ -1,9 +1,11 @@
 //! Loops over limbs, on both cores where there is enough to do.
 
+use hesc_math::ring::Coeff;
 use hesc_math::rns::Conversion;
 use rayon::prelude::*;
 
 use super::buffer::Buffer;
+use super::residues::Row;
 use crate::threads::several_threads;
 
 /// Words below which a second thread costs more than it brings.
@@ -60,19 +62,19 @@ pub(crate) fn for_each_pass(
     }
 }
 
-/// Prepares several polynomials for conversion, one after the other in `prepared`; `limb(part, i)`
-/// are the coefficients of one modulo the `i`-th source.
+/// Prepares several polynomials for conversion, one after the other in `prepared`; `row(polynomial, i)` is one modulo the
+/// `i`-th source.
 pub(crate) fn prepare<'a>(
     conversion: &Conversion,
     prepared: &mut [u64],
     ring_degree: usize,
-    limb: impl Fn(usize, usize) -> &'a [u64] + Send + Sync,
+    row: impl Fn(usize, usize) -> Row<'a, Coeff> + Send + Sync,
 ) {
     let words = conversion.block_words(ring_degree);
     let blocks = conversion.prepared_words(ring_degree) / words;
     for_each_chunk(prepared, words, 0, |_, index, out| {
-        let (part, block) = (index / blocks, index % blocks);
-        conversion.prepare_block(out, block, |i| limb(part, i));
+        let (polynomial, block) = (index / blocks, index % blocks);
+        conversion.prepare_block(out, block, |i| row(polynomial, i).words());
     });
 }
 

@@ -8,7 +8,9 @@
 
 use std::borrow::Cow;
 
+use super::ciphertext::State;
 use super::evaluation::SCALE_TOLERANCE;
+use super::evaluators::{Evaluator, Factors, Keyed};
 use super::{Ciphertext, Plaintext, RelinKey, Rlwe};
 use crate::SchemeError;
 use crate::error::refuse;
@@ -56,8 +58,9 @@ impl Rlwe {
         b: &Ciphertext,
     ) -> Result<Ciphertext, SchemeError> {
         self.check_pair_of(a, b)?;
-        let level = self.roomiest(a.level.min(b.level), |level| {
-            self.product_shell(&self.lowered_shell(a, level)?, &self.lowered_shell(b, level)?)
+        let (x, y) = (&a.state, &b.state);
+        let level = self.roomiest(x.level.min(y.level), |level| {
+            self.product_state(&self.lowered_state(x, level)?, &self.lowered_state(y, level)?)
         });
         let (a, b) = (self.factor_at(a, level)?, self.factor_at(b, level)?);
         self.multiply_parts(&a, &b)
@@ -69,7 +72,7 @@ impl Rlwe {
         a: &'a Ciphertext,
         level: usize,
     ) -> Result<Cow<'a, Ciphertext>, SchemeError> {
-        Ok(if a.level == level { Cow::Borrowed(a) } else { Cow::Owned(self.lowered(a, level)?) })
+        Ok(if a.level() == level { Cow::Borrowed(a) } else { Cow::Owned(self.lowered(a, level)?) })
     }
 
     /// A sum of products, squares where there is no second factor, and of other ciphertexts, at any levels: brought to
@@ -86,79 +89,85 @@ impl Rlwe {
     ) -> Result<Ciphertext, SchemeError> {
         let factors = || products.iter().flat_map(|(a, b)| std::iter::once(*a).chain(*b));
         let Some(first) = factors().chain(others.iter().copied()).next() else {
-            return refuse("products", "[]", "give at least one product or ciphertext");
+            return Self::nothing_to_sum();
         };
         for c in factors().chain(others.iter().copied()) {
             self.check_pair_of(c, first)?;
         }
         relin.0.tag.check(self.fingerprint(), Some(first.tag))?;
         for c in factors() {
-            Self::require_two_parts(c, "a product")?;
+            Self::require_two_parts(&c.state, "a product")?;
         }
-        let level = self.level_of_sum(products, others);
-        // A factor of several products comes down once.
-        let mut low: Vec<(&Ciphertext, Ciphertext)> = Vec::new();
-        for c in factors().chain(others.iter().copied()).filter(|c| c.level != level) {
-            if !low.iter().any(|(high, _)| std::ptr::eq(*high, c)) {
-                low.push((c, self.lowered(c, level)?));
-            }
-        }
-        let at_level = |c: &'_ Ciphertext| -> Option<&Ciphertext> {
-            low.iter().find(|(high, _)| std::ptr::eq(*high, c)).map(|(_, low)| low)
-        };
-        let mut sum: Option<Ciphertext> = None;
-        let mut add = |term: Ciphertext| -> Result<(), SchemeError> {
-            sum = Some(match &sum {
-                Some(sum) => self.add(sum, &term)?,
-                None => term,
-            });
-            Ok(())
-        };
-        for (a, b) in products {
-            let a_low = at_level(a).unwrap_or(a);
-            add(match b {
-                Some(b) => self.multiply(a_low, at_level(b).unwrap_or(b))?,
-                None => self.square(a_low)?,
-            })?;
-        }
-        for c in others {
-            add(at_level(c).unwrap_or(c).clone())?;
-        }
-        let sum = sum.unwrap_or_else(|| first.clone());
+        let by = &mut Keyed { scheme: self, relin, galois: None };
+        let sum = self.sum_at_one_level(by, products, others)?;
         if self.differences().has_scale() {
             return self.settled(self.relinearise(&sum, relin)?);
         }
-        let shell = Ciphertext { size: 2, noise: self.switched_noise(&sum)?, ..sum.shell() };
-        let below = self.product_level(&shell, &shell);
-        self.relinearise_to(&sum, relin, below)
+        by.relinearised(&sum, self.level_below(&sum.state)?)
+    }
+
+    /// The sum of [`Self::sum_of_products`] by an evaluator, before it is relinearised.
+    pub(super) fn sum_at_one_level<E: Evaluator>(
+        &self,
+        by: &mut E,
+        products: &[Factors<'_, E::Value>],
+        others: &[&E::Value],
+    ) -> Result<E::Value, SchemeError> {
+        let level = {
+            let products: Vec<_> =
+                products.iter().map(|(a, b)| (E::state(a), b.map(E::state))).collect();
+            let others: Vec<_> = others.iter().map(|c| E::state(c)).collect();
+            self.level_of_sum(&products, &others)
+        };
+        // A factor of several products comes down once.
+        let factors = products.iter().flat_map(|(a, b)| std::iter::once(*a).chain(*b));
+        let mut low: Vec<(&E::Value, E::Value)> = Vec::new();
+        for c in factors.chain(others.iter().copied()).filter(|c| E::state(c).level != level) {
+            if !low.iter().any(|(high, _)| std::ptr::eq(*high, c)) {
+                low.push((c, by.lowered(c, level)?));
+            }
+        }
+        let products: Vec<_> =
+            products.iter().map(|&(a, b)| (found(&low, a), b.map(|b| found(&low, b)))).collect();
+        let others: Vec<_> = others.iter().map(|c| found(&low, c)).collect();
+        by.sum_of_products(&products, &others)
+    }
+
+    /// The level at which a sum of products, once it is relinearised, has the most room as a factor.
+    pub(super) fn level_below(&self, sum: &State) -> Result<usize, SchemeError> {
+        let switched = self.switched_state(sum)?;
+        Ok(self.level_of_product(&switched, &switched))
+    }
+
+    pub(super) fn nothing_to_sum<T>() -> Result<T, SchemeError> {
+        refuse("products", "[]", "give at least one product or ciphertext")
     }
 
     /// The level at which products and others meet: as [`Self::product_level`], for their sum.
-    pub(super) fn level_of_sum(
-        &self,
-        products: &[(&Ciphertext, Option<&Ciphertext>)],
-        others: &[&Ciphertext],
-    ) -> usize {
+    fn level_of_sum(&self, products: &[Factors<'_, State>], others: &[&State]) -> usize {
         let factors = products.iter().flat_map(|(a, b)| std::iter::once(*a).chain(*b));
         let all = factors.chain(others.iter().copied());
         let together = all.map(|c| c.level).min().unwrap_or(1);
-        let noise_at = |level: usize| -> Result<Ciphertext, SchemeError> {
+        self.roomiest(together, |level| {
             let terms = products.iter().map(|(a, b)| self.product_at(a, b.unwrap_or(a), level));
-            let others = others.iter().map(|c| self.lowered_shell(c, level));
-            let mut terms = terms.chain(others);
+            let mut terms = terms.chain(others.iter().map(|c| self.lowered_state(c, level)));
             let first = terms.next().unwrap_or(Err(SchemeError::NoiseTooLarge))?;
             terms.try_fold(first, |sum, term| {
+                // Terms that came down in different ways have different factors: only the noise counts.
                 let noise = sum.noise.plus(term?.noise);
-                self.check_noise(noise, level, sum.scale)?;
-                Ok(Ciphertext { noise, ..sum })
+                self.checked(State { noise, ..sum })
             })
-        };
-        self.roomiest(together, noise_at)
+        })
     }
 
     /// The level that the factors of a product are brought to: in CKKS the lower of both; in exact schemes the
     /// lowest at which the relinearised product has as much room as at any other, but for a quarter of a bit.
     pub fn product_level(&self, a: &Ciphertext, b: &Ciphertext) -> usize {
+        self.level_of_product(&a.state, &b.state)
+    }
+
+    /// [`Self::product_level`] of states.
+    pub(super) fn level_of_product(&self, a: &State, b: &State) -> usize {
         let together = a.level.min(b.level);
         self.roomiest(together, |level| self.product_at(a, b, level))
     }
@@ -167,14 +176,14 @@ impl Rlwe {
     pub(super) fn roomiest(
         &self,
         together: usize,
-        result: impl Fn(usize) -> Result<Ciphertext, SchemeError>,
+        result: impl Fn(usize) -> Result<State, SchemeError>,
     ) -> usize {
         if self.differences().has_scale() {
             return together;
         }
         // Where no level has room, the one where the least is missing says how much.
         let room = |level| match result(level) {
-            Ok(result) => self.noise_budget(&result),
+            Ok(result) => self.budget_of(&result),
             Err(SchemeError::NoiseBudget { needed_bits }) => -needed_bits,
             Err(_) => f64::NEG_INFINITY,
         };
@@ -194,25 +203,23 @@ impl Rlwe {
         self.outline_depth(&self.fresh_outline())
     }
 
-    /// What [`Self::settled`] makes of everything but the words.
-    pub(super) fn settled_shell(&self, product: Ciphertext) -> Result<Ciphertext, SchemeError> {
+    /// The state of [`Self::settled`].
+    pub(super) fn settled_state(&self, product: State) -> Result<State, SchemeError> {
         if !self.differences().has_scale() {
             return Ok(product);
         }
-        self.check_not_last(&product, product.level - 1)?;
-        self.divided_shell(&product, product.level - 1)
+        self.divided_state(&product, product.level - 1)
     }
 
-    /// Everything but the words of the relinearised product of factors that are brought to a level.
+    /// The state of the relinearised product of factors that are brought to a level.
     pub(super) fn product_at(
         &self,
-        a: &Ciphertext,
-        b: &Ciphertext,
+        a: &State,
+        b: &State,
         level: usize,
-    ) -> Result<Ciphertext, SchemeError> {
-        let (a, b) = (self.lowered_shell(a, level)?, self.lowered_shell(b, level)?);
-        let product = self.product_shell(&a, &b)?;
-        Ok(Ciphertext { noise: self.switched_noise(&product)?, size: 2, ..product })
+    ) -> Result<State, SchemeError> {
+        let (a, b) = (self.lowered_state(a, level)?, self.lowered_state(b, level)?);
+        self.switched_state(&self.product_state(&a, &b)?)
     }
 
     /// A product with an operand in the clear, which CKKS rescales: encode it with [`Self::operand_scale`], and
@@ -265,15 +272,15 @@ impl Rlwe {
         let combined = |a: &Ciphertext, b: &Ciphertext| {
             if subtract { self.sub(a, b) } else { self.add(a, b) }
         };
-        let result = if a.level == b.level {
+        let result = if a.level() == b.level() {
             combined(a, b)
         } else {
             combined(&self.matched(a, b)?, &self.matched(b, a)?)
         };
         match result {
-            Err(SchemeError::ScaleMismatch { .. }) if a.level == b.level && a.level > 1 => {
+            Err(SchemeError::ScaleMismatch { .. }) if a.level() == b.level() && a.level() > 1 => {
                 // The larger scale goes down unchanged, the other one takes it on its way.
-                if a.scale > b.scale {
+                if a.scale() > b.scale() {
                     let a = self.mod_switch(a)?;
                     combined(&a, &self.matched(b, &a)?)
                 } else {
@@ -294,15 +301,15 @@ impl Rlwe {
     /// [`SchemeError::Value`] for scales so far apart that 1 cannot be written between them.
     pub fn matched(&self, a: &Ciphertext, target: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         self.check_pair_of(a, target)?;
-        let same_scale = (a.scale / target.scale - 1.0).abs() <= SCALE_TOLERANCE;
-        if a.level <= target.level {
+        let same_scale = (a.scale() / target.scale() - 1.0).abs() <= SCALE_TOLERANCE;
+        if a.level() <= target.level() {
             return Ok(a.clone());
         }
         if same_scale {
-            return self.mod_switch_to(a, target.level);
+            return self.mod_switch_to(a, target.level());
         }
-        let above = self.mod_switch_to(a, target.level + 1)?;
-        let scale = target.scale * self.operand_scale(above.level) / above.scale;
+        let above = self.mod_switch_to(a, target.level() + 1)?;
+        let scale = target.scale() * self.operand_scale(above.level()) / above.scale();
         self.rescale(&self.multiply_real(&above, 1.0, scale)?)
     }
 
@@ -311,4 +318,9 @@ impl Rlwe {
         self.check_ciphertext(a)?;
         b.tag.check(self.fingerprint(), Some(a.tag))
     }
+}
+
+/// What a value was brought down to, or itself.
+fn found<'a, Value>(low: &'a [(&Value, Value)], value: &'a Value) -> &'a Value {
+    low.iter().find(|(high, _)| std::ptr::eq(*high, value)).map_or(value, |(_, low)| low)
 }

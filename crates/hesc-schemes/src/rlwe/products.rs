@@ -1,40 +1,37 @@
 //! Products of ciphertexts, and the way back to two parts under one secret.
 
-use hesc_math::residues::{Reducer, kernels};
+use hesc_math::ring::{Eval, Prime};
 
 use super::buffer::Buffer;
+use super::ciphertext::State;
 use super::domain::Domain;
 use super::keys::{RelinKey, SwitchKey};
-use super::noise::{MOST_PARTS, Noise};
+use super::noise::MOST_PARTS;
+use super::residues::{self, Row, RowMut};
 use super::{Ciphertext, Rlwe, parallel};
 use crate::SchemeError;
 
-/// The parts of a product modulo a prime, evaluations, from those of its factors; a square if there
-/// is no second one. `row` is a polynomial of scratch space.
-pub(crate) fn tensor(out: &mut [u64], row: &mut [u64], x: &[u64], y: Option<&[u64]>, q: &Reducer) {
-    fn part(a: &[u64], n: usize, i: usize) -> &[u64] {
-        &a[i * n..][..n]
+/// The components of a product modulo a prime from those of its factors, of a square if there is no second one.
+/// `row` is scratch space.
+pub(crate) fn multiply_components(
+    out: &mut [u64],
+    row: &mut [u64],
+    x: &[Row<'_, Eval>],
+    y: Option<&[Row<'_, Eval>]>,
+    q: &Prime,
+) {
+    if let (&[a_0, a_1], &[b_0, b_1]) = (x, y.unwrap_or(x)) {
+        let second = y.map(|_| [b_0, b_1]);
+        return residues::tensor(RowMut::split(out), [a_0, a_1], second, q);
     }
-    let n = row.len();
-    let other = y.unwrap_or(x);
-    let (parts, others) = (x.len() / n, other.len() / n);
-    if (parts, others) == (2, 2) {
-        let (first, rest) = out.split_at_mut(n);
-        let (second, third) = rest.split_at_mut(n);
-        let out = [first, second, third];
-        let (a, b) = (x.split_at(n).into(), other.split_at(n).into());
-        match y {
-            Some(_) => kernels::tensor(out, a, b, q),
-            None => kernels::square_tensor(out, a, q),
-        }
-        return;
-    }
-    for (k, out) in out.chunks_exact_mut(n).enumerate() {
-        let first = (k + 1).saturating_sub(others);
-        kernels::multiply(out, part(x, n, first), part(other, n, k - first), q);
-        for i in first + 1..=k.min(parts - 1) {
-            kernels::multiply(row, part(x, n, i), part(other, n, k - i), q);
-            kernels::add(out, row, q);
+    let (y, mut row) = (y.unwrap_or(x), RowMut::of(row));
+    let ring_degree = row.row().words().len();
+    for (k, mut out) in RowMut::all(out, ring_degree).enumerate() {
+        let first = (k + 1).saturating_sub(y.len());
+        out.set_product(x[first], y[k - first], q);
+        for i in first + 1..=k.min(x.len() - 1) {
+            row.set_product(x[i], y[k - i], q);
+            out.add(row.row(), q);
         }
     }
 }
@@ -52,8 +49,8 @@ impl Rlwe {
     /// product could not be decrypted.
     pub fn multiply(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         self.check_operands(a, b)?;
-        Self::require_two_parts(a, "a product")?;
-        Self::require_two_parts(b, "a product")?;
+        Self::require_two_parts(&a.state, "a product")?;
+        Self::require_two_parts(&b.state, "a product")?;
         self.unrelinearised(a, Some(b))
     }
 
@@ -64,7 +61,7 @@ impl Rlwe {
     /// [`SchemeError::NoiseBudget`] if the square could not be decrypted.
     pub fn square(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
-        Self::require_two_parts(a, "a product")?;
+        Self::require_two_parts(&a.state, "a product")?;
         self.unrelinearised(a, None)
     }
 
@@ -82,7 +79,7 @@ impl Rlwe {
         b: &Ciphertext,
     ) -> Result<Ciphertext, SchemeError> {
         self.check_operands(a, b)?;
-        let parts = a.size + b.size - 1;
+        let parts = a.size() + b.size() - 1;
         if parts > MOST_PARTS {
             let operation = "a ciphertext";
             return Err(SchemeError::TooManyParts { operation, parts, most: MOST_PARTS });
@@ -96,35 +93,34 @@ impl Rlwe {
         a: &Ciphertext,
         b: Option<&Ciphertext>,
     ) -> Result<Ciphertext, SchemeError> {
-        let shell = self.product_shell(a, b.unwrap_or(a))?;
-        Ok(Ciphertext { words: self.differences().multiply(self, a, b), ..shell })
+        let state = self.product_state(&a.state, &b.unwrap_or(a).state)?;
+        Ok(Ciphertext { tag: a.tag, state, words: self.differences().multiply(self, a, b) })
     }
 
-    /// Everything but the words of a product of factors of one level.
-    pub(super) fn product_shell(
-        &self,
-        a: &Ciphertext,
-        b: &Ciphertext,
-    ) -> Result<Ciphertext, SchemeError> {
-        let noise = self.differences().product_noise(self, a, b);
-        let scale = a.scale * b.scale;
-        self.check_noise(noise, a.level, scale)?;
-        let factor = self.differences().factor(a.factor, b.factor);
-        Ok(Ciphertext { size: a.size + b.size - 1, noise, scale, factor, ..a.shell() })
+    /// The state of a product of factors of one level, before relinearisation.
+    pub(super) fn product_state(&self, a: &State, b: &State) -> Result<State, SchemeError> {
+        self.checked(State {
+            level: a.level,
+            size: a.size + b.size - 1,
+            scale: a.scale * b.scale,
+            factor: self.differences().factor(a.factor, b.factor),
+            noise: self.differences().product_noise(self, a, b),
+        })
     }
 
     /// Products of evaluations.
     pub(crate) fn tensors(&self, a: &Ciphertext, b: Option<&Ciphertext>) -> Buffer {
         let n = self.ring_degree();
-        let parts = a.size + b.unwrap_or(a).size - 1;
-        let primes = self.chain().level(a.level);
+        let parts = a.size() + b.unwrap_or(a).size() - 1;
+        let primes = self.chain().level(a.level());
         let mut words = Buffer::take(parts * n * primes.len());
-        let one_limb = |row: &mut [u64], limb: usize, out: &mut [u64]| {
-            let rows = |c: &'_ Ciphertext| limb * c.size * n..(limb + 1) * c.size * n;
-            let y = b.map(|b| &b.words[rows(b)]);
-            tensor(out, row, &a.words[rows(a)], y, &primes[limb]);
-        };
-        parallel::for_each_pass(&mut words, parts * n, n, one_limb);
+        let evaluated = |c| self.residues(c).known_as();
+        let (x, y) = (evaluated(a), b.map(evaluated));
+        parallel::for_each_pass(&mut words, parts * n, n, |row, prime, out| {
+            let x: Vec<_> = x.rows(prime).collect();
+            let y: Option<Vec<_>> = y.map(|y| y.rows(prime).collect());
+            multiply_components(out, row, &x, y.as_deref(), &primes[prime]);
+        });
         words
     }
 
@@ -136,7 +132,7 @@ impl Rlwe {
     pub fn relinearise(&self, a: &Ciphertext, key: &RelinKey) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
         key.0.tag.check(self.fingerprint(), Some(a.tag))?;
-        match a.size {
+        match a.size() {
             2 => return Ok(a.clone()),
             3 => {}
             parts => {
@@ -144,18 +140,19 @@ impl Rlwe {
                 return Err(SchemeError::TooManyParts { operation, parts, most: 3 });
             }
         }
-        let noise = self.switched_noise(a)?;
+        let state = self.switched_state(&a.state)?;
         let n = self.ring_degree();
         let words = parallel::together(a.words.len(), || {
-            let digits = self.cut(self.part(a, 2), a.level);
+            let digits = self.cut(self.residues(a).component(2), a.level());
             let mut words = self.switch(&digits, &key.0);
-            parallel::for_each_chunk(&mut words, 2 * n, 0, |_, limb, out| {
-                let prime = &self.chain().level(a.level)[limb];
-                kernels::add(out, &a.words[limb * 3 * n..][..2 * n], prime);
+            let own = self.residues(a);
+            parallel::for_each_chunk(&mut words, 2 * n, 0, |_, prime, out| {
+                let q = &self.chain().level(a.level())[prime];
+                RowMut::all(out, n).zip(own.rows(prime)).for_each(|(mut out, own)| out.add(own, q));
             });
             words
         });
-        Ok(Ciphertext { size: 2, words, noise, ..a.shell() })
+        Ok(Ciphertext { tag: a.tag, state, words })
     }
 
     /// [`Self::relinearise`] and [`Self::mod_switch_to`] at once: in BGV with one division and one rounding instead
@@ -170,37 +167,32 @@ impl Rlwe {
         level: usize,
     ) -> Result<Ciphertext, SchemeError> {
         let at_once = self.domain() == Domain::Evaluations && !self.is_approximate();
-        if level >= a.level || a.size != 3 || !at_once {
+        if level >= a.level() || a.size() != 3 || !at_once {
             return self.mod_switch_to(&self.relinearise(a, key)?, level);
         }
         self.check_ciphertext(a)?;
         key.0.tag.check(self.fingerprint(), Some(a.tag))?;
-        let shell = self.relinearised_shell(a, level)?;
+        let state = self.relinearised_state(&a.state, level)?;
         let words = parallel::together(a.words.len(), || self.switch_down(a, &key.0, level));
-        Ok(Ciphertext { words, ..shell })
+        Ok(Ciphertext { tag: a.tag, state, words })
     }
 
-    /// What [`Self::relinearise_to`] makes of three parts, but for the words.
-    pub(super) fn relinearised_shell(
-        &self,
-        a: &Ciphertext,
-        level: usize,
-    ) -> Result<Ciphertext, SchemeError> {
-        let switched = Ciphertext { size: 2, noise: self.switched_noise(a)?, ..a.shell() };
+    /// The state of [`Self::relinearise_to`], of three parts.
+    pub(super) fn relinearised_state(&self, a: &State, level: usize) -> Result<State, SchemeError> {
+        let switched = self.switched_state(a)?;
         if level == a.level {
             return Ok(switched);
         }
-        if level == 0 || level > a.level {
+        if level > a.level {
             return Err(SchemeError::LastLevel { level: a.level, wanted: level });
         }
-        self.divided_shell(&switched, level)
+        self.divided_state(&switched, level)
     }
 
-    /// The noise after switching a key, refused if it does not fit.
-    pub(crate) fn switched_noise(&self, a: &Ciphertext) -> Result<Noise, SchemeError> {
+    /// The state after switching a key, which leaves two parts.
+    pub(crate) fn switched_state(&self, a: &State) -> Result<State, SchemeError> {
         let noise = a.noise.plus(self.switching_noise(a.level));
-        self.check_noise(noise, a.level, a.scale)?;
-        Ok(noise)
+        self.checked(State { size: 2, noise, ..*a })
     }
 
     /// `a` under another secret: re-encryption without decryption.
@@ -212,17 +204,18 @@ impl Rlwe {
     pub fn switch_key(&self, a: &Ciphertext, key: &SwitchKey) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
         key.tag.check(self.fingerprint(), None)?;
-        Self::require_two_parts(a, "key switching")?;
-        let noise = self.switched_noise(a)?;
+        Self::require_two_parts(&a.state, "key switching")?;
+        let state = self.switched_state(&a.state)?;
         let n = self.ring_degree();
         let words = parallel::together(a.words.len(), || {
-            let mut words = self.switch(&self.cut(self.part(a, 1), a.level), key);
-            parallel::for_each_chunk(&mut words, 2 * n, 0, |_, limb, out| {
-                let prime = &self.chain().level(a.level)[limb];
-                kernels::add(&mut out[..n], &a.words[limb * 2 * n..][..n], prime);
+            let own = self.residues(a);
+            let mut words = self.switch(&self.cut(own.component(1), a.level()), key);
+            parallel::for_each_chunk(&mut words, 2 * n, 0, |_, prime, out| {
+                let [mut c_0, _] = RowMut::split(out);
+                c_0.add(own.row(prime, 0), &self.chain().level(a.level())[prime]);
             });
             words
         });
-        Ok(Ciphertext { tag: key.tag, words, noise, ..a.shell() })
+        Ok(Ciphertext { tag: key.tag, state, words })
     }
 }

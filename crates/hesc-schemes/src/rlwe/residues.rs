@@ -1,49 +1,319 @@
-//! Residues on the wire: each with as many bits as its prime has, polynomials as coefficients.
+//! Residues of polynomials modulo several primes, as typed views over one buffer: rows by prime and component. The type
+//! says whether a row is coefficients or evaluations; only evaluations are multiplied.
 
-use hesc_math::Word;
+use std::marker::PhantomData;
 
-use crate::SchemeError;
-use crate::wire::{Reader, Writer, packed};
+use hesc_math::residues::{Factor, kernels};
+use hesc_math::ring::{Automorphism, Coeff, Eval, Prime};
+use hesc_math::rns::Conversion;
+use zeroize::Zeroize as _;
 
-/// Bits of a residue modulo `q`.
-fn residue_bits(q: u64) -> u32 {
-    q.ilog2() + 1
+/// In the domain that a scheme's ciphertexts rest in: [`super::domain::Domain`] says which.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum AtRest {}
+
+/// A polynomial modulo one prime.
+pub(crate) struct Row<'a, D> {
+    words: &'a [u64],
+    domain: PhantomData<D>,
 }
 
-/// Bytes of limbs, of which each has its prime.
-pub(crate) fn residues_length(ring_degree: usize, moduli: impl Iterator<Item = u64>) -> usize {
-    moduli.map(|q| packed(ring_degree, residue_bits(q))).sum()
+impl<D> Clone for Row<'_, D> {
+    fn clone(&self) -> Self {
+        *self
+    }
 }
 
-/// Writes limbs, of which each has its prime.
-pub(crate) fn write_residues<W: Word>(
-    writer: &mut Writer,
-    words: &[W],
-    ring_degree: usize,
-    moduli: impl Iterator<Item = u64>,
+impl<D> Copy for Row<'_, D> {}
+
+impl<'a, D> Row<'a, D> {
+    /// Words that are known to be of this domain.
+    pub fn of(words: &'a [u64]) -> Self {
+        Self { words, domain: PhantomData }
+    }
+
+    /// Words side by side as rows.
+    pub fn all(words: &'a [u64], ring_degree: usize) -> impl ExactSizeIterator<Item = Self> {
+        words.chunks_exact(ring_degree).map(Self::of)
+    }
+
+    /// The words.
+    pub fn words(self) -> &'a [u64] {
+        self.words
+    }
+}
+
+/// A polynomial modulo one prime, to be written.
+pub(crate) struct RowMut<'a, D> {
+    words: &'a mut [u64],
+    domain: PhantomData<D>,
+}
+
+impl<'a, D> RowMut<'a, D> {
+    /// Words that are of this domain, or about to be written.
+    pub fn of(words: &'a mut [u64]) -> Self {
+        Self { words, domain: PhantomData }
+    }
+
+    /// Rows of the same length.
+    pub fn split<const N: usize>(words: &'a mut [u64]) -> [Self; N] {
+        let ring_degree = words.len() / N;
+        let mut rows = words.chunks_exact_mut(ring_degree);
+        std::array::from_fn(|_| Self::of(rows.next().unwrap_or_default()))
+    }
+
+    /// Words side by side as rows.
+    pub fn all(words: &'a mut [u64], ring_degree: usize) -> impl ExactSizeIterator<Item = Self> {
+        words.chunks_exact_mut(ring_degree).map(Self::of)
+    }
+
+    /// The same for a while.
+    pub fn reborrow(&mut self) -> RowMut<'_, D> {
+        RowMut::of(self.words)
+    }
+
+    /// What has been written.
+    pub fn row(&self) -> Row<'_, D> {
+        Row::of(self.words)
+    }
+
+    /// The words.
+    pub fn words(self) -> &'a mut [u64] {
+        self.words
+    }
+
+    pub fn clear(&mut self) {
+        self.words.fill(0);
+    }
+
+    /// Clears what was a secret's.
+    pub fn wipe(self) {
+        self.words.zeroize();
+    }
+
+    pub fn copy(&mut self, from: Row<'_, D>) {
+        self.words.copy_from_slice(from.words);
+    }
+
+    pub fn negate(&mut self, q: &Prime) {
+        kernels::negate(self.words, q);
+    }
+
+    pub fn add(&mut self, other: Row<'_, D>, q: &Prime) {
+        kernels::add(self.words, other.words, q);
+    }
+
+    pub fn subtract(&mut self, other: Row<'_, D>, q: &Prime) {
+        kernels::subtract(self.words, other.words, q);
+    }
+
+    pub fn set_sum(&mut self, a: Row<'_, D>, b: Row<'_, D>, q: &Prime) {
+        kernels::add_into(self.words, a.words, b.words, q);
+    }
+
+    pub fn set_difference(&mut self, a: Row<'_, D>, b: Row<'_, D>, q: &Prime) {
+        kernels::subtract_into(self.words, a.words, b.words, q);
+    }
+
+    pub fn scale(&mut self, factor: Factor, q: &Prime) {
+        kernels::scale(self.words, factor, q);
+    }
+
+    pub fn set_scaled(&mut self, a: Row<'_, D>, factor: Factor, q: &Prime) {
+        kernels::scale_into(self.words, a.words, factor, q);
+    }
+
+    pub fn add_scaled(&mut self, a: Row<'_, D>, factor: Factor, q: &Prime) {
+        kernels::scale_add(self.words, a.words, factor, q);
+    }
+
+    /// What is there less `a`, times a factor: the last step of a division by primes.
+    pub fn subtract_and_scale(&mut self, a: Row<'_, D>, factor: Factor, q: &Prime) {
+        kernels::subtract_scale(self.words, a.words, factor, q);
+    }
+}
+
+impl<'a> RowMut<'a, Coeff> {
+    /// The values at the roots of unity, in place.
+    pub fn forward(self, q: &Prime) -> RowMut<'a, Eval> {
+        q.forward(self.words);
+        RowMut::of(self.words)
+    }
+
+    /// Adds small signed integers: noise.
+    pub fn add_small(&mut self, small: &[i16], q: &Prime) {
+        kernels::add_small(self.words, small, q);
+    }
+
+    /// Centred representatives of residues modulo `t`.
+    pub fn lift_centred(&mut self, words: &[u64], t: u64, q: &Prime) {
+        kernels::lift_centred(self.words, words, t, q);
+    }
+
+    /// Centred representatives of residues modulo another prime `p`.
+    pub fn recentre(&mut self, a: Row<'_, Coeff>, p: u64, q: &Prime) {
+        kernels::recentre(self.words, a.words, p, q);
+    }
+
+    /// A conversion's residues modulo one of its targets.
+    pub fn convert(&mut self, conversion: &Conversion, target: usize, prepared: &[u64]) {
+        conversion.row(self.words, target, prepared);
+    }
+
+    pub fn set_image(&mut self, a: Row<'_, Coeff>, under: &Automorphism, q: &Prime) {
+        under.coefficients(self.words, a.words, q);
+    }
+}
+
+impl<'a> RowMut<'a, Eval> {
+    /// The coefficients, in place.
+    pub fn inverse(self, q: &Prime) -> RowMut<'a, Coeff> {
+        q.inverse(self.words);
+        RowMut::of(self.words)
+    }
+
+    /// The coefficients times [`Prime::unscaled_factor`], in place: whoever takes them multiplies by a constant anyway.
+    pub fn inverse_unscaled(self, q: &Prime) -> RowMut<'a, Coeff> {
+        q.inverse_unscaled(self.words);
+        RowMut::of(self.words)
+    }
+
+    pub fn multiply(&mut self, other: Row<'_, Eval>, q: &Prime) {
+        kernels::multiply_assign(self.words, other.words, q);
+    }
+
+    pub fn set_product(&mut self, a: Row<'_, Eval>, b: Row<'_, Eval>, q: &Prime) {
+        kernels::multiply(self.words, a.words, b.words, q);
+    }
+
+    /// Adds a constant polynomial, which is the same at every root.
+    pub fn add_constant(&mut self, constant: u64, q: &Prime) {
+        kernels::add_constant(self.words, constant, q);
+    }
+
+    pub fn set_image(&mut self, a: Row<'_, Eval>, under: &Automorphism) {
+        under.evaluations(self.words, a.words);
+    }
+}
+
+/// `(a_0 b_0, a_0 b_1 + a_1 b_0, a_1 b_1)`; the square of `a` without `b`.
+pub(crate) fn tensor(
+    out: [RowMut<'_, Eval>; 3],
+    a: [Row<'_, Eval>; 2],
+    b: Option<[Row<'_, Eval>; 2]>,
+    q: &Prime,
 ) {
-    for (limb, q) in words.chunks_exact(ring_degree).zip(moduli) {
-        writer.packed(limb, residue_bits(q));
+    let (out, a) = (out.map(RowMut::words), a.map(Row::words));
+    match b {
+        Some(b) => kernels::tensor(out, a, b.map(Row::words), q),
+        None => kernels::square_tensor(out, a, q),
     }
 }
 
-/// Reads a limb for each prime.
-///
-/// # Errors
-/// [`SchemeError::Wire`] for residues that are not below their prime.
-pub(crate) fn read_residues<W: Word>(
-    reader: &mut Reader<'_>,
+/// The inner products of `a` with the first and with the second of some pairs.
+pub(crate) fn inner_products<'a>(
+    out: [RowMut<'_, Eval>; 2],
+    a: impl Iterator<Item = Row<'a, Eval>>,
+    pairs: impl Iterator<Item = [Row<'a, Eval>; 2]>,
+    q: &Prime,
+) {
+    let a: Vec<&[u64]> = a.map(Row::words).collect();
+    let (first, second): (Vec<_>, Vec<_>) = pairs.map(|[x, y]| (x.words, y.words)).unzip();
+    kernels::inner_products(out.map(RowMut::words), &a, &first, &second, q);
+}
+
+/// Polynomials modulo several primes: for each prime the components side by side.
+pub(crate) struct Residues<'a, D> {
+    words: &'a [u64],
+    components: usize,
     ring_degree: usize,
-    moduli: impl Iterator<Item = u64>,
-) -> Result<Vec<W>, SchemeError> {
-    // Grows only as bytes turn out to be there.
-    let mut words = Vec::new();
-    for q in moduli {
-        let limb = reader.packed::<W>(ring_degree, residue_bits(q))?;
-        if limb.iter().any(|x| x.to_u64() >= q) {
-            return Err(reader.error("a residue is not below its modulus"));
-        }
-        words.extend(limb);
+    domain: PhantomData<D>,
+}
+
+impl<D> Clone for Residues<'_, D> {
+    fn clone(&self) -> Self {
+        *self
     }
-    Ok(words)
+}
+
+impl<D> Copy for Residues<'_, D> {}
+
+impl<'a, D> Residues<'a, D> {
+    pub fn of(words: &'a [u64], components: usize, ring_degree: usize) -> Self {
+        Self { words, components, ring_degree, domain: PhantomData }
+    }
+
+    /// Components of each prime.
+    pub fn components(self) -> usize {
+        self.components
+    }
+
+    /// A component modulo a prime.
+    pub fn row(self, prime: usize, component: usize) -> Row<'a, D> {
+        let at = (prime * self.components + component) * self.ring_degree;
+        Row::of(&self.words[at..][..self.ring_degree])
+    }
+
+    /// All components modulo a prime.
+    pub fn rows(self, prime: usize) -> impl ExactSizeIterator<Item = Row<'a, D>> {
+        Row::all(self.at(prime), self.ring_degree)
+    }
+
+    /// Two components modulo a prime.
+    pub fn pair(self, prime: usize) -> [Row<'a, D>; 2] {
+        [0, 1].map(|component| self.row(prime, component))
+    }
+
+    /// The words of all components modulo a prime, for what treats them alike.
+    pub fn at(self, prime: usize) -> &'a [u64] {
+        let size = self.components * self.ring_degree;
+        &self.words[prime * size..][..size]
+    }
+
+    /// One component modulo all primes.
+    pub fn component(self, component: usize) -> Component<'a, D> {
+        Component { of: self, component }
+    }
+
+    /// The same words read in another domain, by who knows that they are of it.
+    pub fn known_as<E>(self) -> Residues<'a, E> {
+        Residues::of(self.words, self.components, self.ring_degree)
+    }
+}
+
+/// One component modulo several primes.
+pub(crate) struct Component<'a, D> {
+    of: Residues<'a, D>,
+    component: usize,
+}
+
+impl<D> Clone for Component<'_, D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<D> Copy for Component<'_, D> {}
+
+impl<'a, D> Component<'a, D> {
+    pub fn row(self, prime: usize) -> Row<'a, D> {
+        self.of.row(prime, self.component)
+    }
+
+    /// Modulo one prime after the other.
+    pub fn rows(self) -> impl Iterator<Item = Row<'a, D>> {
+        let step = self.of.components * self.of.ring_degree;
+        let at = self.component * self.of.ring_degree;
+        self.of.words.chunks_exact(step).map(move |all| Row::of(&all[at..][..self.of.ring_degree]))
+    }
+
+    /// The same where it is in another domain.
+    pub fn within<E>(self, of: Residues<'a, E>) -> Component<'a, E> {
+        of.component(self.component)
+    }
+
+    /// All components.
+    pub fn of(self) -> Residues<'a, D> {
+        self.of
+    }
 }

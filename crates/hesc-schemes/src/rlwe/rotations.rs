@@ -1,12 +1,11 @@
 //! Automorphisms of slots.
 
 use hesc_math::Modulus;
-use hesc_math::residues::kernels;
 
 use super::buffer::Buffer;
-use super::domain::Domain;
+use super::ciphertext::State;
 use super::keys::{GaloisKey, GaloisKeys};
-use super::noise::Noise;
+use super::residues::RowMut;
 use super::{Ciphertext, Rlwe, parallel};
 use crate::SchemeError;
 
@@ -24,12 +23,12 @@ impl Rlwe {
         keys: &'a GaloisKeys,
     ) -> Result<&'a GaloisKey, SchemeError> {
         self.check_pair(a, keys)?;
-        Self::require_two_parts(a, "a rotation")?;
+        Self::require_two_parts(&a.state, "a rotation")?;
         keys.keys.get(&element).ok_or_else(|| self.missing_key(element))
     }
 
     /// The error that names what a user asked for, not the automorphism that does it.
-    fn missing_key(&self, element: usize) -> SchemeError {
+    pub(super) fn missing_key(&self, element: usize) -> SchemeError {
         let order = self.ring().value();
         let row = if self.ring().is_power_of_two() { order / 4 } else { 0 };
         if row > 0 && element == order - 1 {
@@ -87,10 +86,11 @@ impl Rlwe {
             return Ok(a.clone());
         }
         let key = self.galois_key(a, element, keys)?;
-        let noise = self.switched_noise(a)?;
+        let state = self.switched_state(&a.state)?;
         Ok(parallel::together(a.words.len(), || {
-            let switched = self.switch(&self.cut(self.part(a, 1), a.level), &key.key);
-            self.finish_galois(a, switched, key, noise)
+            let switched =
+                self.switch(&self.cut(self.residues(a).component(1), a.level()), &key.key);
+            self.finish_galois(a, switched, key, state)
         }))
     }
 
@@ -100,21 +100,20 @@ impl Rlwe {
         a: &Ciphertext,
         mut switched: Buffer,
         key: &GaloisKey,
-        noise: Noise,
+        state: State,
     ) -> Ciphertext {
-        let n = self.ring_degree();
-        parallel::for_each_chunk(&mut switched, 2 * n, n, |row, limb, out| {
-            let prime = &self.chain().level(a.level)[limb];
-            kernels::add(&mut out[..n], &a.words[limb * 2 * n..][..n], prime);
-            for part in out.chunks_exact_mut(n) {
-                row.copy_from_slice(part);
-                match self.domain() {
-                    Domain::Evaluations => key.automorphism.evaluations(part, row),
-                    Domain::Coefficients => key.automorphism.coefficients(part, row, prime),
-                }
+        let (n, own) = (self.ring_degree(), self.residues(a));
+        parallel::for_each_chunk(&mut switched, 2 * n, n, |scratch, prime, out| {
+            let q = &self.chain().level(a.level())[prime];
+            let [mut c_0, c_1] = RowMut::split(out);
+            c_0.add(own.row(prime, 0), q);
+            let mut before = RowMut::of(scratch);
+            for component in [c_0, c_1] {
+                before.copy(component.row());
+                self.domain().set_image(component, before.row(), &key.automorphism, q);
             }
         });
-        Ciphertext { words: switched, noise, ..a.shell() }
+        Ciphertext { tag: a.tag, state, words: switched }
     }
 
     /// Slots rotated by `steps` to the left, in each of two rows of `N / 2` (BFV, BGV) or in the one
@@ -164,17 +163,17 @@ impl Rlwe {
             self.galois_key(a, element, keys)?;
         }
         self.check_pair(a, keys)?;
-        Self::require_two_parts(a, "a rotation")?;
-        let noise = self.switched_noise(a)?;
+        Self::require_two_parts(&a.state, "a rotation")?;
+        let state = self.switched_state(&a.state)?;
         parallel::together(a.words.len(), || {
-            let lifted = self.lift_everywhere(&self.cut(self.part(a, 1), a.level));
+            let lifted = self.lift_everywhere(&self.cut(self.residues(a).component(1), a.level()));
             let rotated = elements.iter().map(|&element| {
                 if element == 1 {
                     return Ok(a.clone());
                 }
                 let key = self.galois_key(a, element, keys)?;
                 let switched = self.switch_lifted(&lifted, &key.key);
-                Ok(self.finish_galois(a, switched, key, noise))
+                Ok(self.finish_galois(a, switched, key, state))
             });
             rotated.collect()
         })

@@ -3,32 +3,29 @@
 //!
 //! For sets that circuits are planned for ([`Rlwe::check_combines`]), whose plaintexts keep their factor.
 
-use super::combinations::NO_KEY;
+use super::ciphertext::State;
+use super::evaluators::{DryRun, Evaluator as _};
 use super::levels::Dropping;
 use super::{Ciphertext, Encryption, Plaintext, Rlwe, Work};
+use crate::SchemeError;
 use crate::error::refuse;
-use crate::{SchemeError, Tag};
 
 /// What is known of a ciphertext, and how many products in sequence it is made of.
 #[derive(Debug, Clone)]
 pub struct Trace {
-    shell: Ciphertext,
+    state: State,
     depth: usize,
 }
 
 impl Trace {
     /// Which of the set's levels it is at; the lowest is 1.
     pub fn level(&self) -> usize {
-        self.shell.level
+        self.state.level
     }
 
     /// Products in sequence.
     pub fn depth(&self) -> usize {
         self.depth
-    }
-
-    fn with(&self, shell: Ciphertext) -> Self {
-        Self { shell, depth: self.depth }
     }
 }
 
@@ -39,7 +36,7 @@ impl Rlwe {
     /// As [`Self::check_combines`].
     pub fn fresh_trace(&self, under: Encryption) -> Result<Trace, SchemeError> {
         self.check_combines()?;
-        Ok(Trace { shell: self.fresh_shell(under), depth: 0 })
+        Ok(Trace { state: self.fresh_state(under), depth: 0 })
     }
 
     /// What is known of a ciphertext that is there.
@@ -49,13 +46,12 @@ impl Rlwe {
     pub fn trace(&self, a: &Ciphertext) -> Result<Trace, SchemeError> {
         self.check_combines()?;
         self.check_bit(a, None)?;
-        let tag = Tag { key: NO_KEY, ..a.tag };
-        Ok(Trace { shell: Ciphertext { tag, ..a.shell() }, depth: 0 })
+        Ok(Trace { state: a.state, depth: 0 })
     }
 
     /// Bits of room before an operation is refused.
     pub fn trace_budget(&self, a: &Trace) -> f64 {
-        self.noise_budget(&a.shell)
+        self.budget_of(&a.state)
     }
 
     /// [`Self::sum`].
@@ -63,14 +59,11 @@ impl Rlwe {
     /// # Errors
     /// [`SchemeError::NoiseBudget`].
     pub fn traced_sum(&self, a: &Trace, b: &Trace) -> Result<(Trace, Work), SchemeError> {
-        let level = a.level().min(b.level());
-        let (first, before) = self.traced_down(&a.shell, level, Dropping::Never)?;
-        let (second, down) = self.traced_down(&b.shell, level, Dropping::Never)?;
-        let noise = first.noise.plus(second.noise);
-        self.check_noise(noise, level, first.scale)?;
-        let shell = Ciphertext { noise, ..first };
-        let work = before + down + self.work_of_sum(1, level);
-        Ok((Trace { shell, depth: a.depth.max(b.depth) }, work))
+        let (level, by) = (a.level().min(b.level()), &mut DryRun::of(self));
+        let [x, y] = [a, b].map(|c| by.down(&c.state, level, Dropping::Never));
+        let state = self.sum_state(&x?, &y?)?;
+        let depth = a.depth.max(b.depth);
+        Ok((Trace { state, depth }, by.work + self.work_of_sum(1, level)))
     }
 
     /// [`Self::add_plain`].
@@ -83,12 +76,9 @@ impl Rlwe {
         plaintext: &Plaintext,
     ) -> Result<(Trace, Work), SchemeError> {
         self.check_params(plaintext.params)?;
-        let own = self.differences().plain_noise(self, plaintext.bound.value(), plaintext.scale);
-        let noise = a.shell.noise.plus(own);
-        self.check_noise(noise, a.level(), a.shell.scale)?;
-        let primes = self.chain().level(a.level()).len() as f64;
-        let work = Work { transforms: primes, passes: 2.0 * primes };
-        Ok((a.with(Ciphertext { noise, ..a.shell.shell() }), work))
+        let state = self.plus_plain_state(&a.state, plaintext)?;
+        let primes = self.chain().level(state.level).len() as f64;
+        Ok((Trace { state, ..*a }, Work { transforms: primes, passes: 2.0 * primes }))
     }
 
     /// [`Self::multiply_plain`].
@@ -100,12 +90,9 @@ impl Rlwe {
         a: &Trace,
         plaintext: &Plaintext,
     ) -> Result<(Trace, Work), SchemeError> {
-        self.check_params(plaintext.params)?;
-        let noise = self.differences().plain_product_noise(self, &a.shell, plaintext);
-        self.check_noise(noise, a.level(), a.shell.scale)?;
-        let primes = self.chain().level(a.level()).len() as f64;
-        let work = Work { transforms: primes, passes: 3.0 * primes };
-        Ok((a.with(Ciphertext { noise, ..a.shell.shell() }), work))
+        let state = self.times_plain_state(&a.state, plaintext)?;
+        let primes = self.chain().level(state.level).len() as f64;
+        Ok((Trace { state, ..*a }, Work { transforms: primes, passes: 3.0 * primes }))
     }
 
     /// [`Self::apply_galois`], of any automorphism but the identity.
@@ -113,9 +100,9 @@ impl Rlwe {
     /// # Errors
     /// [`SchemeError::NoiseBudget`].
     pub fn traced_image(&self, a: &Trace) -> Result<(Trace, Work), SchemeError> {
-        let noise = self.switched_noise(&a.shell)?;
-        let work = self.work_of_products(0, 1, a.level(), a.level());
-        Ok((a.with(Ciphertext { noise, ..a.shell.shell() }), work))
+        let by = &mut DryRun::of(self);
+        let state = by.image(&a.state, 0)?;
+        Ok((Trace { state, ..*a }, by.work))
     }
 
     /// [`Self::sum_of_products`].
@@ -127,56 +114,18 @@ impl Rlwe {
         products: &[(&Trace, Option<&Trace>)],
         others: &[&Trace],
     ) -> Result<(Trace, Work), SchemeError> {
-        let pairs: Vec<_> = products.iter().map(|(a, b)| (&a.shell, b.map(|b| &b.shell))).collect();
-        let rest: Vec<&Ciphertext> = others.iter().map(|c| &c.shell).collect();
-        let level = self.level_of_sum(&pairs, &rest);
-        let mut work = Work::default();
-        let mut low: Vec<(&Ciphertext, Ciphertext)> = Vec::new();
-        for c in pairs
-            .iter()
-            .flat_map(|(a, b)| std::iter::once(*a).chain(*b))
-            .chain(rest.iter().copied())
-        {
-            if !low.iter().any(|(high, _)| std::ptr::eq(*high, c)) {
-                let (shell, down) = self.traced_down(c, level, Dropping::ForSpeed)?;
-                work += down;
-                low.push((c, shell));
-            }
-        }
-        // All of them are there.
-        let at_level = |c: &'_ Ciphertext| -> Option<&Ciphertext> {
-            low.iter().find(|(high, _)| std::ptr::eq(*high, c)).map(|(_, low)| low)
-        };
-        let mut sum: Option<Ciphertext> = None;
-        let mut add = |term: Ciphertext| -> Result<(), SchemeError> {
-            sum = Some(match sum.take() {
-                Some(sum) => {
-                    let noise = sum.noise.plus(term.noise);
-                    self.check_noise(noise, level, sum.scale)?;
-                    Ciphertext { noise, size: sum.size.max(term.size), ..sum }
-                }
-                None => term,
-            });
-            Ok(())
-        };
-        for (a, b) in &pairs {
-            let factor =
-                |c: &'_ Ciphertext| at_level(c).map_or_else(|| c.shell(), Ciphertext::shell);
-            add(self.product_shell(&factor(a), &factor(b.unwrap_or(a)))?)?;
-        }
-        for c in &rest {
-            add(at_level(c).map_or_else(|| c.shell(), Ciphertext::shell))?;
-        }
-        let Some(sum) = sum.filter(|sum| sum.size == 3) else {
+        if products.is_empty() {
             return refuse("products", "[]", "give at least one product");
-        };
-        let switched = Ciphertext { size: 2, noise: self.switched_noise(&sum)?, ..sum.shell() };
-        let below = self.product_level(&switched, &switched);
-        let shell = self.relinearised_shell(&sum, below)?;
-        work += self.work_of_products(products.len(), others.len(), level, below);
+        }
+        let states: Vec<_> =
+            products.iter().map(|(a, b)| (&a.state, b.map(|b| &b.state))).collect();
+        let rest: Vec<_> = others.iter().map(|c| &c.state).collect();
+        let by = &mut DryRun::of(self);
+        let sum = self.sum_at_one_level(by, &states, &rest)?;
+        let state = by.relinearised(&sum, self.level_below(&sum)?)?;
         let factors = products.iter().flat_map(|(a, b)| std::iter::once(*a).chain(*b));
-        let within = factors.map(|a| a.depth + 1).chain(others.iter().map(|c| c.depth));
-        Ok((Trace { shell, depth: within.max().unwrap_or(0) }, work))
+        let depths = factors.map(|a| a.depth + 1).chain(others.iter().map(|c| c.depth));
+        Ok((Trace { state, depth: depths.max().unwrap_or(0) }, by.work))
     }
 
     /// [`Self::carries`] of so many automorphisms.
@@ -189,54 +138,10 @@ impl Rlwe {
         passes: &Trace,
         steps: usize,
     ) -> Result<(Trace, Work), SchemeError> {
-        let level = self.level_of_carries(&generates.shell, &passes.shell);
-        let (mut g, first) = self.traced_down(&generates.shell, level, Dropping::ForSpeed)?;
-        let (mut p, second) = self.traced_down(&passes.shell, level, Dropping::ForSpeed)?;
-        let mut work = first + second;
-        for left in (0..steps).rev() {
-            let level = g.level;
-            let rotated = |a: &Ciphertext| -> Result<Ciphertext, SchemeError> {
-                Ok(Ciphertext { noise: self.switched_noise(a)?, ..a.shell() })
-            };
-            let product = self.product_shell(&p, &rotated(&g)?)?;
-            let noise = product.noise.plus(g.noise);
-            self.check_noise(noise, level, product.scale)?;
-            let sum = Ciphertext { noise, ..product };
-            let further = match left {
-                0 => None,
-                _ => Some(self.product_shell(&p, &rotated(&p)?)?),
-            };
-            let next = match &further {
-                None => level,
-                Some(further) => {
-                    self.level_of_carries(&self.two_parts(&sum)?, &self.two_parts(further)?)
-                }
-            };
-            let both = if further.is_some() { 2.0 } else { 1.0 };
-            let rotation = self.work_of_products(0, 1, level, level);
-            let down = self.work_of_products(1, 1, level, next);
-            work += Work {
-                transforms: both * (rotation.transforms + down.transforms),
-                passes: both * (rotation.passes + down.passes),
-            };
-            g = self.relinearised_shell(&sum, next)?;
-            if let Some(further) = further {
-                p = self.relinearised_shell(&further, next)?;
-            }
-        }
+        let by = &mut DryRun::of(self);
+        let state = self.carries_by(by, &generates.state, &passes.state, &vec![0; steps])?;
         let depth = generates.depth.max(passes.depth) + steps;
-        Ok((Trace { shell: g, depth }, work))
-    }
-
-    fn traced_down(
-        &self,
-        a: &Ciphertext,
-        level: usize,
-        dropping: Dropping,
-    ) -> Result<(Ciphertext, Work), SchemeError> {
-        let way = self.way_down(a, level, dropping)?;
-        let work = self.work_of_way(a.level, level, way.is_dropped());
-        Ok((way.shell().unwrap_or(a).shell(), work))
+        Ok((Trace { state, depth }, by.work))
     }
 }
 
@@ -285,7 +190,7 @@ mod tests {
             let b =
                 s.expand(&s.encrypt_seeded(&secret, &plain(program + 1), rng).unwrap()).unwrap();
             let fresh = s.fresh_trace(Encryption::PublicKey).unwrap();
-            assert_eq!(fresh.shell.noise, a.noise);
+            assert_eq!(fresh.state.noise, a.state.noise);
             let mut values = vec![(a.clone(), fresh), (b.clone(), s.trace(&b).unwrap())];
             for _ in 0..40 {
                 let mut pick = || rng.next_u32() as usize % values.len();
@@ -315,7 +220,7 @@ mod tests {
                 match (found, traced) {
                     (Ok(found), Ok((traced, work))) => {
                         assert_eq!(found.level(), traced.level());
-                        assert_eq!(found.noise, traced.shell.noise, "operation {choice}");
+                        assert_eq!(found.state.noise, traced.state.noise, "operation {choice}");
                         assert!(work.passes > 0.0);
                         values.push((found, traced));
                         made += 1;
@@ -357,7 +262,7 @@ mod tests {
                     // As in `estimates`: a sample of roots scatters.
                     let scatter = 1.0 + 8.0 / s.degree().sqrt();
                     let measured = s.measured_deviation(&secret, bit);
-                    assert!(measured <= scatter * bit.noise.deviation);
+                    assert!(measured <= scatter * bit.state.noise.deviation);
                 }
                 for columns in 1..=d {
                     let packed: Vec<&Ciphertext> = unpacked[..columns].iter().collect();

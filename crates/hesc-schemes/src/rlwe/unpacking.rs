@@ -1,15 +1,18 @@
 //! Packing and unpacking (`carpov2016packing`, section 3): between one ciphertext whose slots hold elements of
 //! `GR(p^r, d)` and `d` whose slots hold their coordinates.
 
-use hesc_math::residues::{correlations, kernels};
-use hesc_math::ring::Prime;
+use hesc_math::residues::correlations;
+use hesc_math::ring::{Coeff, Eval, Prime};
 use rayon::prelude::*;
 
 use super::buffer::Buffer;
+use super::chain::Target;
+use super::ciphertext::State;
 use super::domain::Domain;
 use super::integers::Constant;
 use super::keys::{GaloisKey, GaloisKeys};
 use super::noise::{Noise, PlainSize};
+use super::residues::{Residues, Row, RowMut, inner_products};
 use super::{Basis, Ciphertext, Encryption, Outline, Plaintext, Rlwe, parallel};
 use crate::SchemeError;
 use crate::error::refuse;
@@ -51,10 +54,10 @@ impl Rlwe {
             let power = Plaintext::integers(self.fingerprint(), words);
             let shifted = self.multiply_plain(number, &power)?;
             // Values at roots of unity keep their size.
-            let (own, growth) = (number.noise, self.norms().monomial_growth);
+            let (own, growth) = (number.state.noise, self.norms().monomial_growth);
             let (peak, magnitude) = (own.peak * growth, own.magnitude * growth);
-            let noise = Noise { peak, magnitude, ..own };
-            packed = self.add(&packed, &Ciphertext { noise, ..shifted })?;
+            let state = State { noise: Noise { peak, magnitude, ..own }, ..shifted.state };
+            packed = self.add(&packed, &Ciphertext { state, ..shifted })?;
         }
         Ok(packed)
     }
@@ -114,11 +117,10 @@ impl Rlwe {
         }
         self.check_outputs(outputs)?;
         self.check_ciphertext(a)?;
-        Self::require_two_parts(a, "unpacking")?;
-        if level > a.level {
-            return Err(SchemeError::LastLevel { level: a.level, wanted: level });
+        Self::require_two_parts(&a.state, "unpacking")?;
+        if level == 0 || level > a.level() {
+            return Err(SchemeError::LastLevel { level: a.level(), wanted: level });
         }
-        self.check_not_last(a, level)?;
         // Slots of degree 1 need no keys, but the way here goes by the special primes.
         if self.chain().special().is_empty() {
             return refuse("special_moduli", "[]", "unpacking needs at least one special prime");
@@ -130,16 +132,16 @@ impl Rlwe {
             .collect::<Result<Vec<_>, _>>()?;
         let constants: Vec<&Constant> =
             outputs.iter().map(|&i| self.constant_of(basis, i)).collect::<Result<_, _>>()?;
-        let shells: Vec<Ciphertext> = constants
+        let states: Vec<State> = constants
             .iter()
-            .map(|constant| self.unpacked_shell(a, constant.size, keys.len() + 1, level))
+            .map(|constant| self.unpacked_state(&a.state, constant.size, keys.len() + 1, level))
             .collect::<Result<_, _>>()?;
         Ok(parallel::together(a.words.len(), || {
             let images = self.images(a, &keys);
-            let (targets, n) = (self.chain().targets(a.level).count(), self.ring_degree());
+            let (targets, n) = (self.chain().targets(a.level()).count(), self.ring_degree());
             let rotated = match basis {
                 Basis::Normal => {
-                    constants.first().map(|x| self.constants(&x.words, a.level, &keys))
+                    constants.first().map(|x| self.constants(&x.words, a.level(), &keys))
                 }
                 Basis::Powers => None,
             };
@@ -151,11 +153,13 @@ impl Rlwe {
                     None => self.own_weighted_images(&images, own, &keys),
                 };
                 for sums in sums.chunks_exact(targets * 2 * n) {
-                    let shell = shells[unpacked.len()].shell();
-                    let words = self.sum_and_divide((a.level, level), 0, |_, index, _, out| {
-                        out.copy_from_slice(&sums[index * 2 * n..][..2 * n]);
+                    let state = states[unpacked.len()];
+                    let sums = Residues::of(sums, 2, n);
+                    let words = self.divided_sums(a.level(), level, 0, |_, target, out| {
+                        let rows = out.into_iter().zip(sums.rows(target.index));
+                        rows.for_each(|(mut out, sum)| out.copy(sum));
                     });
-                    unpacked.push(Ciphertext { words, ..shell });
+                    unpacked.push(Ciphertext { tag: a.tag, state, words });
                 }
             }
             unpacked
@@ -170,9 +174,14 @@ impl Rlwe {
     /// [`Self::field_slots`].
     pub fn unpacking_level(&self, a: &Ciphertext, basis: Basis) -> Result<usize, SchemeError> {
         self.check_ciphertext(a)?;
+        self.level_of_unpacked(&a.state, basis)
+    }
+
+    /// [`Self::unpacking_level`] of a state.
+    fn level_of_unpacked(&self, a: &State, basis: Basis) -> Result<usize, SchemeError> {
         let d = self.field_slots()?.ring().degree();
-        let output = self.unpacked_shell(a, self.constant_of(basis, 0)?.size, d, a.level)?;
-        Ok(self.product_level(&output, &output))
+        let output = self.unpacked_state(a, self.constant_of(basis, 0)?.size, d, a.level)?;
+        Ok(self.level_of_product(&output, &output))
     }
 
     /// What is known of so many outputs of [`Self::unpack`], of encryptions under the public key by
@@ -187,19 +196,18 @@ impl Rlwe {
         level: Option<usize>,
     ) -> Result<Vec<Outline>, SchemeError> {
         self.check_combines()?;
-        let fresh = self.fresh_shell(Encryption::PublicKey);
+        let fresh = self.fresh_state(Encryption::PublicKey);
         let level = match level {
-            Some(level) if level > fresh.level => {
+            Some(level) if level == 0 || level > fresh.level => {
                 return Err(SchemeError::LastLevel { level: fresh.level, wanted: level });
             }
             Some(level) => level,
-            None => self.unpacking_level(&fresh, Basis::Normal)?,
+            None => self.level_of_unpacked(&fresh, Basis::Normal)?,
         };
-        self.check_not_last(&fresh, level)?;
         let d = self.field_slots()?.ring().degree();
         let size = self.constant_of(Basis::Normal, 0)?.size;
-        let output = self.unpacked_shell(&fresh, size, d, level)?;
-        Ok(vec![self.outline(&output); count])
+        let output = self.unpacked_state(&fresh, size, d, level)?;
+        Ok(vec![self.bounded_outline(output); count])
     }
 
     /// A coordinate of the values in all slots as [`Self::unpack`] gives it, by the other formulation of
@@ -242,10 +250,10 @@ impl Rlwe {
                 (images, keys) = (images + 1, keys + 1.0);
             }
         }
-        let own = self.orbit_sum(product.noise, a.noise, d);
-        let noise = own.plus(self.switching_noise(a.level).times_exactly(keys));
-        self.check_noise(noise, a.level, a.scale)?;
-        Ok(Ciphertext { noise, ..sum })
+        let own = self.orbit_sum(product.state.noise, a.state.noise, d);
+        let noise = own.plus(self.switching_noise(a.level()).times_exactly(keys));
+        let state = self.checked(State { noise, ..a.state })?;
+        Ok(Ciphertext { state, ..sum })
     }
 
     /// The exponents of the automorphisms that [`Self::extract`] has to have keys for: of those for [`Self::unpack`].
@@ -277,55 +285,58 @@ impl Rlwe {
         }
     }
 
-    /// Everything but the words of an output: the ciphertext's noise in all images, which depend on each other, and
+    /// The state of an output: the ciphertext's noise in all images, which depend on each other, and
     /// that of as many keys, which do not.
-    fn unpacked_shell(
+    fn unpacked_state(
         &self,
-        a: &Ciphertext,
+        a: &State,
         size: PlainSize,
         d: usize,
         level: usize,
-    ) -> Result<Ciphertext, SchemeError> {
+    ) -> Result<State, SchemeError> {
         let own = self.orbit_sum(self.times_plain(a.noise, size), a.noise, d);
         let keys = self.white((d as f64).sqrt() * self.key_deviation(a.level));
         let noise = own.plus(self.times_plain(keys, size));
-        let undivided = Ciphertext { noise, ..a.shell() };
         if level < a.level {
-            return self.divided_shell(&undivided, level);
+            return self.divided_state(&State { noise, ..*a }, level);
         }
         let noise = noise.plus(self.white(self.rounding(2)));
-        self.check_noise(noise, level, a.scale)?;
-        Ok(Ciphertext { noise, ..undivided })
+        self.checked(State { noise, ..*a })
     }
 
     /// All Frobenius images, the ciphertext itself first.
     fn images(&self, a: &Ciphertext, keys: &[&GaloisKey]) -> Images {
-        let (n, chain, level) = (self.ring_degree(), self.chain(), a.level);
-        let lifted = self.lift_everywhere(&self.cut(self.part(a, 1), level));
-        let targets: Vec<usize> = chain.targets(level).collect();
-        let (limbs, images) = (chain.places(level).len(), 1 + keys.len());
+        let (n, chain, level) = (self.ring_degree(), self.chain(), a.level());
+        let lifted = self.lift_everywhere(&self.cut(self.residues(a).component(1), level));
+        let own = self.residues(a).known_as::<Eval>();
+        let targets: Vec<Target<'_>> = chain.targets(level).collect();
+        let images = 1 + keys.len();
         let mut words = Buffer::take(targets.len() * images * 2 * n);
-        parallel::for_each_chunk(&mut words, images * 2 * n, 2 * n, |row, index, out| {
+        parallel::for_each_chunk(&mut words, images * 2 * n, 2 * n, |scratch, index, out| {
             let target = targets[index];
-            let prime = &chain.primes()[target];
-            let special = super::chain::product_of(chain.special(), prime.modulus());
-            let factor = prime.factor(special);
-            for (image, out) in out.chunks_exact_mut(2 * n).enumerate() {
-                let Some(key) = image.checked_sub(1).map(|at| keys[at]) else {
-                    // Times the special primes, which is zero modulo them.
-                    match (index < limbs).then(|| &a.words[index * 2 * n..][..2 * n]) {
-                        Some(own) => kernels::scale_into(out, own, factor, prime),
-                        None => out.fill(0),
-                    }
-                    continue;
-                };
-                self.lifted_products(row, &lifted, index, target, &key.key);
-                if index < limbs {
-                    let first = &a.words[index * 2 * n..][..n];
-                    kernels::scale_add(&mut row[..n], first, factor, prime);
+            let q = target.prime;
+            let special = chain.special_factor(q);
+            let (itself, others) = out.split_at_mut(2 * n);
+            for (component, mut out) in RowMut::all(itself, n).enumerate() {
+                // Times the special primes, which is zero modulo them.
+                match target.own {
+                    Some(prime) => out.set_scaled(own.row(prime, component), special, q),
+                    None => out.clear(),
                 }
-                for (out, row) in out.chunks_exact_mut(n).zip(row.chunks_exact(n)) {
-                    key.automorphism.evaluations(out, row);
+            }
+            for (key, out) in keys.iter().zip(others.chunks_exact_mut(2 * n)) {
+                let [mut first, mut second] = RowMut::split(&mut *scratch);
+                self.lifted_products(
+                    [first.reborrow(), second.reborrow()],
+                    &lifted,
+                    target,
+                    &key.key,
+                );
+                if let Some(prime) = target.own {
+                    first.add_scaled(own.row(prime, 0), special, q);
+                }
+                for (mut out, row) in RowMut::<Eval>::all(out, n).zip([first, second]) {
+                    out.set_image(row.row(), &key.automorphism);
                 }
             }
         });
@@ -336,29 +347,24 @@ impl Rlwe {
     /// are its evaluations in another order.
     fn constants(&self, constant: &[u64], level: usize, keys: &[&GaloisKey]) -> Buffer {
         let (n, chain) = (self.ring_degree(), self.chain());
-        let targets: Vec<usize> = chain.targets(level).collect();
+        let targets: Vec<Target<'_>> = chain.targets(level).collect();
         let images = 1 + keys.len();
         let mut words = Buffer::take(targets.len() * images * n);
         parallel::for_each_chunk(&mut words, images * n, 0, |_, index, out| {
-            self.constant_images(out, constant, &chain.primes()[targets[index]], keys);
+            self.constant_images(out, constant, targets[index].prime, keys);
         });
         words
     }
 
     /// A constant and its Frobenius images modulo a prime.
-    fn constant_images(
-        &self,
-        out: &mut [u64],
-        constant: &[u64],
-        prime: &Prime,
-        keys: &[&GaloisKey],
-    ) {
+    fn constant_images(&self, out: &mut [u64], constant: &[u64], q: &Prime, keys: &[&GaloisKey]) {
         let n = self.ring_degree();
         let (first, others) = out.split_at_mut(n);
-        kernels::lift_centred(first, constant, self.spec().plaintext.modulus(), prime);
-        prime.forward(first);
-        for (out, key) in others.chunks_exact_mut(n).zip(keys) {
-            key.automorphism.evaluations(out, first);
+        let mut first = RowMut::<Coeff>::of(first);
+        first.lift_centred(constant, self.spec().plaintext.modulus(), q);
+        let first = first.forward(q);
+        for (mut out, key) in RowMut::<Eval>::all(others, n).zip(keys) {
+            out.set_image(first.row(), &key.automorphism);
         }
     }
 
@@ -366,18 +372,18 @@ impl Rlwe {
     /// each part after part.
     fn weighted_images(&self, images: &Images, constants: &[u64], outputs: &[usize]) -> Buffer {
         let (n, chain, d) = (self.ring_degree(), self.chain(), images.count);
-        let targets: Vec<usize> = chain.targets(images.level).collect();
+        let targets: Vec<Target<'_>> = chain.targets(images.level).collect();
+        let constants = Residues::<Eval>::of(constants, d, n);
         let mut words = Buffer::take(outputs.len() * targets.len() * 2 * n);
         let mut by_target: Vec<Vec<[&mut [u64]; 2]>> = targets.iter().map(|_| Vec::new()).collect();
         for (i, row) in words.chunks_exact_mut(2 * n).enumerate() {
             by_target[i % targets.len()].push(row.split_at_mut(n).into());
         }
         by_target.into_par_iter().enumerate().for_each(|(index, mut sums)| {
-            let prime = &chain.primes()[targets[index]];
-            let constants: Vec<&[u64]> =
-                constants[index * d * n..][..d * n].chunks_exact(n).collect();
-            let (firsts, seconds) = images.parts(index, n);
-            correlations(&mut sums, outputs, &constants, &firsts, &seconds, prime);
+            let constants: Vec<&[u64]> = constants.rows(index).map(Row::words).collect();
+            let (firsts, seconds): (Vec<_>, Vec<_>) =
+                images.pairs(index, n).map(|[x, y]| (x.words(), y.words())).unzip();
+            correlations(&mut sums, outputs, &constants, &firsts, &seconds, targets[index].prime);
         });
         words
     }
@@ -390,26 +396,23 @@ impl Rlwe {
         keys: &[&GaloisKey],
     ) -> Buffer {
         let (n, chain, d) = (self.ring_degree(), self.chain(), images.count);
-        let targets: Vec<usize> = chain.targets(images.level).collect();
+        let targets: Vec<Target<'_>> = chain.targets(images.level).collect();
         let mut words = Buffer::take(constants.len() * targets.len() * 2 * n);
         parallel::for_each_chunk(&mut words, 2 * n, d * n, |factors, i, out| {
             let (output, index) = (i / targets.len(), i % targets.len());
-            let prime = &chain.primes()[targets[index]];
-            self.constant_images(factors, &constants[output].words, prime, keys);
-            let factors: Vec<&[u64]> = factors.chunks_exact(n).collect();
-            let (firsts, seconds) = images.parts(index, n);
-            kernels::inner_products(out.split_at_mut(n).into(), &factors, &firsts, &seconds, prime);
+            let q = targets[index].prime;
+            self.constant_images(factors, &constants[output].words, q, keys);
+            inner_products(RowMut::split(out), Row::all(factors, n), images.pairs(index, n), q);
         });
         words
     }
 }
 
 impl Images {
-    /// The first and second parts of all images modulo a target prime.
-    fn parts(&self, index: usize, n: usize) -> (Vec<&[u64]>, Vec<&[u64]>) {
-        let images =
-            self.words[index * self.count * 2 * n..][..self.count * 2 * n].chunks_exact(2 * n);
-        images.map(|image| image.split_at(n)).unzip()
+    /// Both components of all images modulo a target prime.
+    fn pairs(&self, index: usize, n: usize) -> impl Iterator<Item = [Row<'_, Eval>; 2]> {
+        let all = Residues::of(&self.words, 2 * self.count, n);
+        (0..self.count).map(move |image| [0, 1].map(|i| all.row(index, 2 * image + i)))
     }
 }
 
@@ -432,10 +435,10 @@ mod tests {
             let rng = &mut AesCtrRng::from_seed([index as u8; 32]);
             let (secret, public) = s.generate_keys(rng);
             let plain = s.encode_slots(Basis::Normal, &[0]).unwrap();
-            let shell = s.encrypt(&public, &plain, rng).unwrap().shell();
+            let Ciphertext { tag, state, .. } = s.encrypt(&public, &plain, rng).unwrap();
             let d = s.field_slots().unwrap().ring().degree();
             let (n, exponents) = (s.ring_degree(), s.ring().exponents());
-            let primes = s.chain().level(shell.level);
+            let primes = s.chain().level(state.level);
             // Numbers as a ciphertext that hides nothing.
             let clear = |coefficients: &[i64], noise: Noise| {
                 let mut words = Buffer::take(2 * n * primes.len());
@@ -446,7 +449,7 @@ mod tests {
                     }
                     prime.forward(&mut row[..n]);
                 }
-                Ciphertext { words, noise, ..shell.shell() }
+                Ciphertext { tag, state: State { noise, ..state }, words }
             };
             let nothing = clear(&[], s.white(s.least_deviation()));
             let mut grown = 0.0f64;
@@ -464,12 +467,12 @@ mod tests {
                     all[j] = &a;
                     let packed = s.pack(&all).unwrap();
                     let mut phase = s.phase(&secret, &packed).unwrap();
-                    s.to_coefficients(&mut phase, packed.level);
+                    s.to_coefficients(&mut phase, packed.level());
                     let mut found = vec![0.0; n];
                     Composition::new(primes).centred(&mut found, &mut phase);
                     let largest = found.iter().fold(0.0f64, |most, x| most.max(x.abs()));
                     grown = grown.max(largest / size);
-                    let claimed = packed.noise.peak + packed.noise.magnitude;
+                    let claimed = packed.state.noise.peak + packed.state.noise.magnitude;
                     assert!(
                         largest <= claimed,
                         "{index}, {j}: {largest} where {claimed} is claimed"
@@ -497,9 +500,9 @@ mod tests {
                 let words = s.constant_of(Basis::Powers, output).unwrap().words.clone();
                 let constant = Plaintext::integers(s.fingerprint(), words);
                 let product = s.multiply_plain(&a, &constant).unwrap();
-                let images = s.orbit_sum(product.noise, a.noise, d).deviation;
-                let switches = extracted.noise.deviation - images;
-                let each = s.switching_noise(a.level).deviation;
+                let images = s.orbit_sum(product.state.noise, a.state.noise, d).deviation;
+                let switches = extracted.state.noise.deviation - images;
+                let each = s.switching_noise(a.level()).deviation;
                 let found = switches / each;
                 assert!((found - (d - 1) as f64).abs() < 1e-6, "{index}: {found} of {d}");
             }

@@ -6,11 +6,13 @@ use hesc_math::ring::{Automorphism, Prime};
 use zeroize::Zeroizing;
 
 use super::buffer::Buffer;
+use super::ciphertext::State;
 use super::domain::Domain;
 use super::key_pair::{PublicKey, SecretKey};
 use super::keys::{GaloisKey, GaloisKeys, RelinKey, SwitchKey};
 use super::noise::{MOST_PARTS, Noise};
-use super::residues::{read_residues, residues_length, write_residues};
+use super::residue_wire::{read_residues, residues_length, write_residues};
+use super::residues::RowMut;
 use super::{Ciphertext, Rlwe, SeededCiphertext, parallel};
 use crate::wire::{Kind, Reader, TAG, Writer, framed};
 use crate::{SchemeError, Tag};
@@ -42,8 +44,8 @@ impl Rlwe {
     ) {
         let n = self.ring_degree();
         let mut words = words.to_vec();
-        parallel::for_each_chunk(&mut words, n, 0, |_, index, limb| {
-            domain.to_coefficients(limb, &primes[index / per_limb]);
+        parallel::for_each_chunk(&mut words, n, 0, |_, index, row| {
+            domain.coefficients(RowMut::of(row), &primes[index / per_limb]);
         });
         write_residues(writer, &words, n, moduli(primes, per_limb));
     }
@@ -56,8 +58,8 @@ impl Rlwe {
     ) -> Result<Vec<u64>, SchemeError> {
         let n = self.ring_degree();
         let mut words = read_residues(reader, n, moduli(primes, per_limb))?;
-        parallel::for_each_chunk(&mut words, n, 0, |_, index, limb| {
-            domain.accept_coefficients(limb, &primes[index / per_limb]);
+        parallel::for_each_chunk(&mut words, n, 0, |_, index, row| {
+            domain.rest_coefficients(RowMut::of(row), &primes[index / per_limb]);
         });
         Ok(words)
     }
@@ -117,12 +119,13 @@ impl Rlwe {
 
     /// Wire form of a ciphertext.
     pub fn ciphertext_to_bytes(&self, a: &Ciphertext) -> Vec<u8> {
-        let length = self.ciphertext_length(a.level, a.size);
+        let State { level, size, scale, factor, noise } = a.state;
+        let length = self.ciphertext_length(level, size);
         let mut writer = Writer::of_length(Kind::VectorCiphertext, length);
-        writer.tag(a.tag).u8(a.level as u8).u8(a.size as u8).u64(a.factor);
-        Self::write_noise(&mut writer, a.scale, a.noise);
-        let primes = self.chain().level(a.level);
-        self.write_limbs(&mut writer, &a.words, (primes, a.size), self.domain());
+        writer.tag(a.tag).u8(level as u8).u8(size as u8).u64(factor);
+        Self::write_noise(&mut writer, scale, noise);
+        let primes = self.chain().level(level);
+        self.write_limbs(&mut writer, &a.words, (primes, size), self.domain());
         writer.finish()
     }
 
@@ -148,7 +151,7 @@ impl Rlwe {
         let words = self.read_limbs(&mut reader, (primes, size), self.domain())?;
         let words = Buffer::from(&*words);
         reader.finish()?;
-        Ok(Ciphertext { tag, level, size, words, scale, factor, noise })
+        Ok(Ciphertext { tag, state: State { level, size, scale, factor, noise }, words })
     }
 
     /// Bytes of a seeded ciphertext at a level, one of the set's.
@@ -158,11 +161,12 @@ impl Rlwe {
 
     /// Wire form of a seeded ciphertext.
     pub fn seeded_to_bytes(&self, a: &SeededCiphertext) -> Vec<u8> {
-        let length = self.seeded_length(a.level);
+        let State { level, scale, noise, .. } = a.state;
+        let length = self.seeded_length(level);
         let mut writer = Writer::of_length(Kind::SeededVectorCiphertext, length);
-        writer.tag(a.tag).u8(a.level as u8).bytes(&a.seed);
-        Self::write_noise(&mut writer, a.scale, a.noise);
-        let primes = self.chain().level(a.level);
+        writer.tag(a.tag).u8(level as u8).bytes(&a.seed);
+        Self::write_noise(&mut writer, scale, noise);
+        let primes = self.chain().level(level);
         self.write_limbs(&mut writer, &a.words, (primes, 1), self.domain());
         writer.finish()
     }
@@ -179,7 +183,8 @@ impl Rlwe {
         let (scale, noise) = self.read_noise(&mut reader, level)?;
         let words = self.read_limbs(&mut reader, (self.chain().level(level), 1), self.domain())?;
         reader.finish()?;
-        Ok(SeededCiphertext { tag, level, seed, words, scale, noise })
+        let state = State { level, size: 2, scale, factor: 1, noise };
+        Ok(SeededCiphertext { tag, state, seed, words })
     }
 
     /// The first parts of pairs, side by side.

@@ -132,19 +132,30 @@ impl Rlwe {
         Work { transforms: primes * moved, passes: 5.0 * primes * moved }
     }
 
+    /// Of so many products of evaluations, summed and not relinearised.
+    pub(super) fn work_of_tensors(&self, products: usize, level: usize) -> Work {
+        let primes = self.chain().level(level).len() as f64;
+        Work { transforms: 0.0, passes: 4.0 * primes * products as f64 }
+    }
+
     /// Of [`Self::combination_of_products`], of so many products and ciphertexts.
     pub fn work_of_products(&self, products: usize, terms: usize, from: usize, to: usize) -> Work {
+        self.work_of_relinearising(from, to)
+            + self.work_of_tensors(products, from)
+            + self.work_of_sum(terms, from)
+    }
+
+    /// Of [`Self::relinearise_to`].
+    pub(super) fn work_of_relinearising(&self, from: usize, to: usize) -> Work {
         let chain = self.chain();
         let (before, after) = (chain.level(from).len() as f64, chain.level(to).len() as f64);
         let special = chain.special().len() as f64;
         let digits = chain.digits(from).len() as f64;
         let divided = chain.key_division(from, to).divisors.len() as f64;
-        let switched = Work {
+        Work {
             // Digits in their own primes are there already.
             transforms: before + digits * (before + special) - before + 2.0 * (divided + after),
             passes: 2.0 * (digits + 1.0) * (before + special) + 2.0 * after * (divided + 1.0),
-        };
-        let tensors = Work { transforms: 0.0, passes: 4.0 * before * products as f64 };
-        switched + tensors + self.work_of_sum(terms, from)
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::{
     Ciphertexts, CompactCiphertexts, Encoding, Lattice, Precision, Rounded, SeededCiphertexts,
 };
 use crate::SchemeError;
-use crate::rlwe::residues::{read_residues, residues_length, write_residues};
+use crate::rlwe::residue_wire::{read_residues, residues_length, write_residues};
 use crate::rlwe::{PublicKey, noise};
 use crate::streams::{Batch, Encryptions, Form, Lengths, Wire};
 use crate::wire::{Kind, Reader, TAG, Writer, framed, packed};
