@@ -99,13 +99,14 @@ impl Rlwe {
 
     /// The state of a product of factors of one level, before relinearisation.
     pub(super) fn product_state(&self, a: &State, b: &State) -> Result<State, SchemeError> {
-        self.checked(State {
+        let product = State {
             level: a.level,
             size: a.size + b.size - 1,
             scale: a.scale * b.scale,
             factor: self.differences().factor(a.factor, b.factor),
             noise: self.differences().product_noise(self, a, b),
-        })
+        };
+        self.checked(product)
     }
 
     /// Products of evaluations.
