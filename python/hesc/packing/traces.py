@@ -30,7 +30,7 @@ class TracedSlots(EncryptedSlots):
         content: str,
     ) -> EncryptedSlots:
         """The trace of `sum_of_products`, refused where ciphertexts would be."""
-        native = _native.SlotsTrace.sum_of_products(
+        native = _native.SlotsDryValue.sum_of_products(
             [(_trace(a), None if a is b else _trace(b)) for a, b in pairs],
             [_trace(other) for other in others],
         )
@@ -53,7 +53,7 @@ class TracedSlots(EncryptedSlots):
         del others  # A trial is bound to no keys.
         return self._traced(native, self.content if content is None else content)
 
-    def _traced(self, native: _native.SlotsTrace, content: str) -> EncryptedSlots:
+    def _traced(self, native: _native.SlotsDryValue, content: str) -> EncryptedSlots:
         return TracedSlots(self.params, cast("Any", native), content)
 
     def _moved(self, element: int, remedy: str) -> EncryptedSlots:
@@ -68,8 +68,8 @@ class TracedSlots(EncryptedSlots):
         return _trace(self).depth
 
 
-def _trace(slots: EncryptedSlots) -> _native.SlotsTrace:
-    return cast("_native.SlotsTrace", slots.native)
+def _trace(slots: EncryptedSlots) -> _native.SlotsDryValue:
+    return cast("_native.SlotsDryValue", slots.native)
 
 
 class Trial:
@@ -77,7 +77,7 @@ class Trial:
 
     def __init__(self, params: VectorParams) -> None:
         self.params = params
-        self.native = _native.SlotsTrial(params)
+        self.native = _native.SlotsDryRun(params)
 
     def input(self, of: EncryptedSlots | None = None) -> TracedSlots:
         """What stands for a ciphertext, or for an encryption under the public key."""

@@ -133,8 +133,8 @@ impl Party {
         let public = words.len() / 2;
         let (encrypted, clear) = words.split_at(words.len() - public);
         let inputs = &inputs[..encrypted.len()];
-        let outlines = self.scheme.outlines(inputs);
-        let plan = Plan::beside_public(circuit, &self.scheme, 0, &outlines, public)?;
+        let states = self.scheme.planned_all(inputs);
+        let plan = Plan::beside_public(circuit, &self.scheme, 0, &states, public)?;
         let row = |word: &u64| -> Vec<bool> {
             (0..self.scheme.slot_count()).map(|slot| slot < 64 && word >> slot & 1 == 1).collect()
         };
@@ -309,11 +309,11 @@ fn results_are_inputs_of_further_circuits() {
     let monitor = Monitor::default();
     let sums =
         first.evaluate(&party.scheme, &party.relin, &inputs, &[], &monitor).unwrap().remove(0);
-    assert!(sums.iter().all(|sum| party.scheme.outline_depth(&party.scheme.outline(sum)) >= 5));
+    assert!(sums.iter().all(|sum| party.scheme.planned_depth(&party.scheme.planned(sum)) >= 5));
     let less = integers::less(5, false).unwrap();
     let both: Vec<&Ciphertext> = sums.iter().chain(&sums).collect();
-    let outlines: Vec<_> = both.iter().map(|a| party.scheme.outline(a)).collect();
-    let second = Plan::on(&less, &party.scheme, 0, &outlines).unwrap();
+    let states: Vec<_> = both.iter().map(|a| party.scheme.planned(a)).collect();
+    let second = Plan::on(&less, &party.scheme, 0, &states).unwrap();
     let result = second.evaluate(&party.scheme, &party.relin, &both, &[], &monitor).unwrap();
     assert_eq!(party.decrypt(&result[0][0]), 0);
     // What was planned for fresh encryptions may have no room for results.
@@ -339,7 +339,7 @@ fn constants_and_inputs_are_outputs_too() {
         let inputs: Vec<&Ciphertext> = inputs.iter().collect();
         let monitor = Monitor::default();
         let found = plan.evaluate(&party.scheme, &party.relin, &inputs, &[], &monitor).unwrap();
-        let room = |a: &Ciphertext| party.scheme.outline_depth(&party.scheme.outline(a));
+        let room = |a: &Ciphertext| party.scheme.planned_depth(&party.scheme.planned(a));
         assert!(found.iter().flatten().all(|a| room(a) >= 3));
     }
     let (builder, _) = Builder::new(&[]);

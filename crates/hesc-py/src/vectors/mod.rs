@@ -2,11 +2,11 @@
 //! finds its tables.
 
 mod ciphertext;
+mod dry_runs;
 mod evaluation_keys;
 mod keys;
 mod plaintext;
 mod plans;
-mod traces;
 
 use hesc_circuits::vectors::{self as circuits, Content, Integers, Layout};
 use hesc_math::{AesCtrRng, RingIndex};
@@ -22,11 +22,11 @@ use crate::workers::Compute;
 pub use ciphertext::{
     Ciphertext, Matrix, carries, dot_rotations, matrix_rotations, pack, sum_of_products,
 };
+pub use dry_runs::{SlotsDryValue, SlotsTrial};
 pub use evaluation_keys::{GaloisKeys, RelinKey};
 pub use keys::{VectorPublicKey, VectorSecretKey};
 pub use plaintext::Plaintext;
 pub use plans::SlotPlan;
-pub use traces::{SlotsTrace, SlotsTrial};
 
 pub fn generator() -> Result<AesCtrRng, SchemeError> {
     Ok(AesCtrRng::from_os()?)

@@ -2,7 +2,7 @@
 
 use hesc_circuits::gates::slots::Plan;
 use hesc_circuits::gates::{GateError, Monitor};
-use hesc_schemes::rlwe::{Encryption, Outline, Rlwe};
+use hesc_schemes::rlwe::{Encryption, PlannedState, Rlwe};
 use numpy::PyReadonlyArray2;
 use numpy::ndarray::ArrayView1;
 use pyo3::prelude::*;
@@ -41,24 +41,24 @@ impl SlotPlan {
     ) -> PyResult<Self> {
         let scheme = params.0.clone();
         let wires = circuit.0.input_wires().saturating_sub(public);
-        let outlines = match inputs {
-            None if packed > 0 => detached(py, || scheme.unpacked_outlines(wires, None))?,
-            Some(all) => scheme.outlines(&all.iter().map(|a| &a.1).collect::<Vec<_>>()),
+        let states = match inputs {
+            None if packed > 0 => detached(py, || scheme.planned_unpacked(wires, None))?,
+            Some(all) => scheme.planned_all(&all.iter().map(|a| &a.1).collect::<Vec<_>>()),
             None => {
                 let under =
                     if under_secret_key { Encryption::SecretKey } else { Encryption::PublicKey };
-                scheme.fresh_outlines(under, wires)
+                scheme.planned_encryptions(under, wires)
             }
         };
-        let first = outlines.first().map_or(0, Outline::level);
+        let first = states.first().map_or(0, PlannedState::level);
         let made = py.compute(|| -> Result<_, GateError> {
-            let planned = |outlines: &[Outline]| {
-                Plan::beside_public(&circuit.0, &scheme, spare, outlines, public)
+            let planned = |states: &[PlannedState]| {
+                Plan::beside_public(&circuit.0, &scheme, spare, states, public)
             };
-            let (mut plan, mut from) = (planned(&outlines)?, first);
+            let (mut plan, mut from) = (planned(&states)?, first);
             if packed > 0 && plan.start() < first {
                 // Unpacked to where it begins: one division instead of two, of fewer primes.
-                let there = scheme.unpacked_outlines(wires, Some(plan.start()))?;
+                let there = scheme.planned_unpacked(wires, Some(plan.start()))?;
                 if let Ok(lower) = planned(&there) {
                     from = plan.start();
                     plan = lower;

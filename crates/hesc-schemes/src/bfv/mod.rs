@@ -10,8 +10,8 @@ use multiplication::Multiplier;
 use crate::SchemeError;
 use crate::rlwe::Spec;
 use crate::rlwe::chain::Chain;
-use crate::rlwe::differences::Differences;
 use crate::rlwe::integers::Integers;
+use crate::rlwe::scheme_operations::SchemeDefinition;
 
 /// What BFV has of its own.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct Bfv {
     multiplier: Multiplier,
 }
 
-impl Differences for Bfv {
+impl SchemeDefinition for Bfv {
     fn check(spec: &Spec) -> Result<(), SchemeError> {
         spec.check_integers()
     }

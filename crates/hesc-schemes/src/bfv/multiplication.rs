@@ -11,11 +11,11 @@ use super::Bfv;
 use crate::SchemeError;
 use crate::rlwe::buffer::Buffer;
 use crate::rlwe::chain::{Chain, inverse_of, reducers};
-use crate::rlwe::differences::Multiplication;
 use crate::rlwe::domain::Domain;
 use crate::rlwe::parallel;
 use crate::rlwe::products::multiply_components;
 use crate::rlwe::residues::{Component, Residues, RowMut};
+use crate::rlwe::scheme_operations::Multiplication;
 use crate::rlwe::{Ciphertext, Rlwe};
 
 /// The second base and the tables of every level.

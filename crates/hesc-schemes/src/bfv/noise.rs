@@ -1,7 +1,7 @@
 use super::Bfv;
 use crate::rlwe::ciphertext::State;
-use crate::rlwe::differences::NoiseModel;
 use crate::rlwe::noise::{Noise, PRODUCT_MARGIN, correction};
+use crate::rlwe::scheme_operations::NoiseModel;
 use crate::rlwe::{Plaintext, Rlwe};
 
 impl Bfv {

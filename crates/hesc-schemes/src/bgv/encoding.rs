@@ -7,8 +7,8 @@ use super::Bgv;
 use crate::SchemeError;
 use crate::rlwe::chain::Chain;
 use crate::rlwe::ciphertext::State;
-use crate::rlwe::differences::{Encoding, Message};
 use crate::rlwe::integers::Integers;
+use crate::rlwe::scheme_operations::{Encoding, Message};
 use crate::rlwe::{Plaintext, Rlwe};
 
 /// From a phase `x` to the plaintext, `[x]_Q` modulo `t`.

@@ -1,15 +1,22 @@
 //! BGV (Brakerski, Gentry and Vaikuntanathan 2012): integers modulo `t` in the lower bits of a phase,
 //! `c_0 + c_1 s = m + t e`.
 
+mod combinations;
+mod dry_runs;
 mod encoding;
 mod multiplication;
 mod noise;
+mod planned_states;
+mod sampled;
+
+pub use dry_runs::DryValue;
+pub use planned_states::PlannedState;
 
 use crate::SchemeError;
 use crate::rlwe::Spec;
 use crate::rlwe::chain::Chain;
-use crate::rlwe::differences::Differences;
 use crate::rlwe::integers::Integers;
+use crate::rlwe::scheme_operations::SchemeDefinition;
 
 /// What BGV has of its own.
 #[derive(Debug)]
@@ -17,7 +24,7 @@ pub(crate) struct Bgv {
     integers: Integers,
 }
 
-impl Differences for Bgv {
+impl SchemeDefinition for Bgv {
     fn check(spec: &Spec) -> Result<(), SchemeError> {
         spec.check_integers()
     }

@@ -4,8 +4,8 @@ use super::Bgv;
 use crate::SchemeError;
 use crate::rlwe::chain::{Quotient, product_of};
 use crate::rlwe::ciphertext::State;
-use crate::rlwe::differences::Multiplication;
 use crate::rlwe::integers::inverse_modulo;
+use crate::rlwe::scheme_operations::Multiplication;
 use crate::rlwe::{Ciphertext, Rlwe};
 
 impl Multiplication for Bgv {

@@ -1,7 +1,7 @@
 use super::Bgv;
 use crate::rlwe::ciphertext::State;
-use crate::rlwe::differences::NoiseModel;
 use crate::rlwe::noise::Noise;
+use crate::rlwe::scheme_operations::NoiseModel;
 use crate::rlwe::{Plaintext, Rlwe};
 
 impl NoiseModel for Bgv {

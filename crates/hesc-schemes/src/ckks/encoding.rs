@@ -11,7 +11,7 @@ use crate::error::refuse;
 use crate::rlwe::chain::Chain;
 use crate::rlwe::ciphertext::Bound;
 use crate::rlwe::ciphertext::State;
-use crate::rlwe::differences::{Encoding, Message, NoiseModel};
+use crate::rlwe::scheme_operations::{Encoding, Message, NoiseModel};
 use crate::rlwe::{Plaintext, Rlwe, parallel};
 use hesc_math::ring::pairs;
 
@@ -69,7 +69,7 @@ impl Rlwe {
     ) -> Result<&Ckks, SchemeError> {
         let scheme = self.scheme().name();
         let other = SchemeError::NotInScheme { operation, scheme, remedy };
-        let own: &dyn Any = self.differences();
+        let own: &dyn Any = self.operations();
         own.downcast_ref().ok_or(other)
     }
 
@@ -150,7 +150,7 @@ impl Rlwe {
         if let Some(position) = values.iter().position(|v| !is_finite(v)) {
             return Err(SchemeError::Value { position, remedy: "give finite numbers" });
         }
-        let noise = self.differences().plain_noise(self, bound.value(), scale);
+        let noise = self.operations().plain_noise(self, bound.value(), scale);
         self.check_noise(noise, level, scale)?;
         let n = self.ring_degree();
         let mut pairs = vec![Complex64::default(); n / 2];

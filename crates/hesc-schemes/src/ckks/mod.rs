@@ -15,7 +15,7 @@ use slots::ComplexSlots;
 use crate::SchemeError;
 use crate::error::refuse;
 use crate::rlwe::chain::Chain;
-use crate::rlwe::differences::Differences;
+use crate::rlwe::scheme_operations::SchemeDefinition;
 use crate::rlwe::{PlaintextSpace, Spec};
 
 /// What CKKS has of its own.
@@ -26,7 +26,7 @@ pub(crate) struct Ckks {
     compositions: Vec<Composition>,
 }
 
-impl Differences for Ckks {
+impl SchemeDefinition for Ckks {
     fn check(spec: &Spec) -> Result<(), SchemeError> {
         let PlaintextSpace::Approximate { scale } = spec.plaintext else {
             return refuse("plaintext", "integers", "CKKS has a scale; BFV has integers");

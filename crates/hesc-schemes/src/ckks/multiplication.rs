@@ -2,7 +2,7 @@ use super::Ckks;
 use crate::SchemeError;
 use crate::rlwe::chain::Quotient;
 use crate::rlwe::ciphertext::{State, rounded_up};
-use crate::rlwe::differences::Multiplication;
+use crate::rlwe::scheme_operations::Multiplication;
 use crate::rlwe::{Ciphertext, Rlwe};
 
 impl Multiplication for Ckks {

@@ -1,7 +1,7 @@
 use super::Ckks;
 use crate::rlwe::ciphertext::State;
-use crate::rlwe::differences::NoiseModel;
 use crate::rlwe::noise::{Noise, SLOT_TAILS};
+use crate::rlwe::scheme_operations::NoiseModel;
 use crate::rlwe::{Plaintext, Rlwe};
 
 /// Relative error of a Fourier transform in doubles and of rounding to them before or after, for

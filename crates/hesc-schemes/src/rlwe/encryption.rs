@@ -8,16 +8,39 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::buffer::Buffer;
 use super::ciphertext::{Bound, State};
-use super::differences::Message;
 use super::domain::Domain;
 use super::key_pair::{PublicKey, SecretKey, limb_seeds};
 use super::noise::{LIMIT, Noise};
 use super::residues::{AtRest, Residues, RowMut};
+use super::scheme_operations::Message;
 use super::{Ciphertext, Plaintext, Rlwe, SeededCiphertext, parallel};
 use crate::SchemeError;
 use crate::error::refuse;
 
+/// How something is encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encryption {
+    /// By the owner of the key: the least noise.
+    SecretKey,
+    /// By anyone.
+    PublicKey,
+}
+
 impl Rlwe {
+    pub(crate) fn fresh_deviation(&self, under: Encryption) -> f64 {
+        match under {
+            Encryption::SecretKey => self.secret_key_deviation(),
+            Encryption::PublicKey => self.public_key_deviation(),
+        }
+    }
+
+    /// The state of an encryption, whoever has its key.
+    pub(crate) fn fresh_state(&self, under: Encryption) -> State {
+        let (bound, scale) = (self.spec().bound, self.default_scale());
+        let noise = self.fresh(self.fresh_deviation(under), bound, scale);
+        State { level: self.levels(), size: 2, scale, factor: 1, noise }
+    }
+
     /// A plaintext as a ciphertext of this level and factor wants it.
     pub(crate) fn message<'a>(
         &self,
@@ -27,7 +50,7 @@ impl Rlwe {
     ) -> Result<Message<'a>, SchemeError> {
         self.check_params(plaintext.params)?;
         Self::check_level(plaintext, level)?;
-        Ok(self.differences().message(self.chain(), plaintext, level, factor))
+        Ok(self.operations().message(self.chain(), plaintext, level, factor))
     }
 
     /// Refuses a plaintext that was encoded for another level.
@@ -260,7 +283,7 @@ impl Rlwe {
     }
 
     /// `c_0 + c_1 s + c_2 s^2 + ...`, in the scheme's domain.
-    pub(super) fn phase(
+    pub(crate) fn phase(
         &self,
         key: &SecretKey,
         a: &Ciphertext,
@@ -297,7 +320,7 @@ impl Rlwe {
     /// [`SchemeError::NoiseTooLarge`] where integers lie too far from the lattice of plaintexts.
     pub fn decrypt(&self, key: &SecretKey, a: &Ciphertext) -> Result<Plaintext, SchemeError> {
         let phase = self.phase(key, a)?;
-        self.differences().decode(self, phase, &a.state)
+        self.operations().decode(self, phase, &a.state)
     }
 
     /// Coefficients modulo the primes of a level, from the scheme's domain.
@@ -321,7 +344,7 @@ impl Rlwe {
         self.to_coefficients(&mut phase, a.level());
         let n = self.ring_degree();
         let primes = self.chain().level(a.level());
-        let factor = self.differences().phase_factor();
+        let factor = self.operations().phase_factor();
         if factor != 1 {
             for (mut row, q) in RowMut::<Coeff>::all(&mut phase, n).zip(primes) {
                 row.scale(q.factor(factor), q);

@@ -89,7 +89,7 @@ impl Rlwe {
     /// The noise of an encryption with this deviation: from the parameters and the declared bound.
     pub(crate) fn fresh(&self, deviation: f64, bound: f64, scale: f64) -> Noise {
         self.white(self.noise_factor() * deviation)
-            .plus(self.differences().plain_noise(self, bound, scale))
+            .plus(self.operations().plain_noise(self, bound, scale))
     }
 
     /// What rounding each of `size` parts adds, in units of the noise: deviations of
@@ -117,7 +117,7 @@ impl Rlwe {
         // The rounding itself has the powers of the secret that the parts have.
         let own = a.size as u32 - 1;
         let degree = if covered { own } else { a.noise.degree.max(own) };
-        let magnitude = self.differences().divided_magnitude(a.noise.magnitude, prime);
+        let magnitude = self.operations().divided_magnitude(a.noise.magnitude, prime);
         Noise { magnitude, degree, ..before.plus(self.white(rounding)) }
     }
 
@@ -246,7 +246,7 @@ impl Rlwe {
     /// `log2` of how often the noise, with the message in BGV and CKKS, fits below what decrypts.
     pub(crate) fn budget(&self, noise: Noise, level: usize, scale: f64) -> f64 {
         let modulus = LIMIT.log2() + self.log2_level(level);
-        modulus - self.differences().largest(noise, scale).log2()
+        modulus - self.operations().largest(noise, scale).log2()
     }
 
     /// Refuses noise that would not decrypt.
@@ -284,7 +284,7 @@ impl Rlwe {
     /// A slot is a sum of `N` coefficients; that of noise times secret is a product of two complex
     /// Gaussian numbers, beyond `r` deviations with probability `exp(-2 r)` about.
     pub fn error_bound(&self, a: &Ciphertext) -> f64 {
-        self.differences().error_bound(self, &a.state)
+        self.operations().error_bound(self, &a.state)
     }
 
     /// Bits of room left before an operation is refused, from public data.

@@ -21,7 +21,7 @@ impl Rlwe {
         Self::check_levels(&a.state, &b.state)
     }
 
-    pub(super) fn check_levels(a: &State, b: &State) -> Result<(), SchemeError> {
+    pub(crate) fn check_levels(a: &State, b: &State) -> Result<(), SchemeError> {
         if a.level != b.level {
             return Err(SchemeError::LevelMismatch { expected: a.level, found: b.level });
         }
@@ -103,7 +103,7 @@ impl Rlwe {
     }
 
     /// The state of a sum or difference of ciphertexts of one level, factor and scale.
-    pub(super) fn sum_state(&self, a: &State, b: &State) -> Result<State, SchemeError> {
+    pub(crate) fn sum_state(&self, a: &State, b: &State) -> Result<State, SchemeError> {
         let scales = (a.scale, b.scale);
         let noise = a.noise.plus(self.with_scale_error(b.noise, b.noise.magnitude, scales));
         self.checked(State { size: a.size.max(b.size), noise, ..*a })
@@ -146,14 +146,14 @@ impl Rlwe {
     }
 
     /// The state of [`Self::add_plain`].
-    pub(super) fn plus_plain_state(
+    pub(crate) fn plus_plain_state(
         &self,
         a: &State,
         plaintext: &Plaintext,
     ) -> Result<State, SchemeError> {
         Self::check_scales(a.scale, plaintext.scale())?;
         let bound = plaintext.bound.value();
-        let own = self.differences().plain_noise(self, bound, plaintext.scale());
+        let own = self.operations().plain_noise(self, bound, plaintext.scale());
         let scales = (a.scale, plaintext.scale());
         let noise = a.noise.plus(self.with_scale_error(own, bound, scales));
         self.checked(State { noise, ..*a })
@@ -206,13 +206,13 @@ impl Rlwe {
     }
 
     /// The state of [`Self::multiply_plain`].
-    pub(super) fn times_plain_state(
+    pub(crate) fn times_plain_state(
         &self,
         a: &State,
         plaintext: &Plaintext,
     ) -> Result<State, SchemeError> {
         self.check_params(plaintext.params)?;
-        let noise = self.differences().plain_product_noise(self, a, plaintext);
+        let noise = self.operations().plain_product_noise(self, a, plaintext);
         self.checked(State { scale: a.scale * plaintext.scale, noise, ..*a })
     }
 
@@ -222,7 +222,7 @@ impl Rlwe {
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::NoiseBudget`]; in exact schemes [`SchemeError::Value`] for an integer outside
     /// [`Self::integer_range`].
     pub fn multiply_scalar(&self, a: &Ciphertext, scalar: i64) -> Result<Ciphertext, SchemeError> {
-        if let Some(integers) = self.differences().integers() {
+        if let Some(integers) = self.operations().integers() {
             integers.residue(scalar, 0)?;
         }
         self.multiply_integer(a, scalar)

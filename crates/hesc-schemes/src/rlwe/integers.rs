@@ -44,9 +44,9 @@ impl Spec {
 
 /// A public plaintext: its coefficients, and what a product with it does to noise.
 #[derive(Debug)]
-pub(super) struct Constant {
-    pub(super) words: Vec<u64>,
-    pub(super) size: PlainSize,
+pub(crate) struct Constant {
+    pub(crate) words: Vec<u64>,
+    pub(crate) size: PlainSize,
 }
 
 /// Tables for integers modulo `t`: what BFV and BGV share.
@@ -128,7 +128,7 @@ impl Integers {
     }
 
     /// The slots of an odd ring.
-    pub(super) fn fields(&self) -> Result<&FieldSlots, SchemeError> {
+    pub(crate) fn fields(&self) -> Result<&FieldSlots, SchemeError> {
         if self.ring.is_power_of_two() {
             return Err(SchemeError::without_fields(self.ring));
         }
@@ -179,7 +179,7 @@ impl Integers {
     }
 
     /// The element dual to the normal basis, in every slot.
-    pub(super) fn dual(&self) -> Result<&Constant, SchemeError> {
+    pub(crate) fn dual(&self) -> Result<&Constant, SchemeError> {
         let slots = self.fields()?;
         Ok(self.dual.get_or_init(|| {
             let coordinates = slots.coordinates(slots.dual()).repeat(slots.count());
@@ -188,7 +188,7 @@ impl Integers {
     }
 
     /// The elements dual to the powers of `X` below the degree of a slot.
-    pub(super) fn dual_powers(&self) -> Result<&[Constant], SchemeError> {
+    pub(crate) fn dual_powers(&self) -> Result<&[Constant], SchemeError> {
         let slots = self.fields()?;
         let constant = |i| self.constant(slots, &slots.dual_power(i));
         let constants = || (0..slots.ring().degree()).map(constant).collect();
@@ -196,7 +196,7 @@ impl Integers {
     }
 
     /// Centred representatives.
-    pub(super) fn centred(&self, words: &[u64]) -> Vec<i64> {
+    pub(crate) fn centred(&self, words: &[u64]) -> Vec<i64> {
         let t = self.modulus.value();
         let half = t / 2;
         words.iter().map(|&x| if x > half { x as i64 - t as i64 } else { x as i64 }).collect()
@@ -290,8 +290,8 @@ impl Slots {
 }
 
 impl Rlwe {
-    pub(super) fn integers(&self) -> Result<&Integers, SchemeError> {
-        self.differences().integers().ok_or(SchemeError::NotInScheme {
+    pub(crate) fn integers(&self) -> Result<&Integers, SchemeError> {
+        self.operations().integers().ok_or(SchemeError::NotInScheme {
             operation: "encoding integers",
             scheme: self.scheme().name(),
             remedy: "encode real or complex numbers",
@@ -310,7 +310,7 @@ impl Rlwe {
 
     /// Values that a plaintext holds.
     pub fn slot_count(&self) -> usize {
-        self.differences().slots(self.ring_degree())
+        self.operations().slots(self.ring_degree())
     }
 
     /// [`Self::slot_count`] by arithmetic alone, where the set has slots.
@@ -384,7 +384,7 @@ impl Rlwe {
 }
 
 /// Refuses more values than there are places.
-pub(super) fn check_count<T>(values: &[T], places: usize) -> Result<(), SchemeError> {
+pub(crate) fn check_count<T>(values: &[T], places: usize) -> Result<(), SchemeError> {
     if values.len() > places {
         return Err(SchemeError::TooManyValues { found: values.len(), slots: places });
     }

@@ -82,7 +82,7 @@ impl Rlwe {
     }
 
     /// `e` times the factor on all noise, as coefficients, to zeros.
-    pub(super) fn add_noise_to(&self, out: &mut RowMut<'_, Coeff>, noise: &[i16], q: &Prime) {
+    pub(crate) fn add_noise_to(&self, out: &mut RowMut<'_, Coeff>, noise: &[i16], q: &Prime) {
         out.add_small(noise, q);
         if self.chain().noise_factor() != 1 {
             out.scale(q.factor(self.chain().noise_factor()), q);
@@ -120,7 +120,7 @@ impl Rlwe {
     }
 
     /// Refuses a set whose keys nothing can be switched with.
-    pub(super) fn check_switches(&self) -> Result<(), SchemeError> {
+    pub(crate) fn check_switches(&self) -> Result<(), SchemeError> {
         if self.chain().special().is_empty() {
             return refuse(
                 "special_moduli",
@@ -132,7 +132,7 @@ impl Rlwe {
     }
 
     /// Refuses what is no automorphism of the ring.
-    pub(super) fn check_automorphism(&self, element: usize) -> Result<(), SchemeError> {
+    pub(crate) fn check_automorphism(&self, element: usize) -> Result<(), SchemeError> {
         if !self.ring().has_automorphism(element) {
             return refuse(
                 "element",

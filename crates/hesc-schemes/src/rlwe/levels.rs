@@ -2,14 +2,14 @@
 
 use super::buffer::Buffer;
 use super::ciphertext::State;
-use super::policy::SPENT_ON_SPEED;
+use super::level_management::SPENT_ON_SPEED;
 use super::residues::{Residues, RowMut};
 use super::{Ciphertext, Rlwe, parallel};
 use crate::SchemeError;
 
 /// How a ciphertext comes to a level, and its state there.
 #[derive(Clone, Copy)]
-pub(super) enum WayDown {
+pub(crate) enum WayDown {
     Here(State),
     Dropped(State),
     Divided(State),
@@ -17,21 +17,21 @@ pub(super) enum WayDown {
 
 impl WayDown {
     /// The state at the level.
-    pub(super) fn state(self) -> State {
+    pub(crate) fn state(self) -> State {
         match self {
             Self::Here(state) | Self::Dropped(state) | Self::Divided(state) => state,
         }
     }
 
     /// Whether primes are dropped for nothing.
-    pub(super) fn is_dropped(self) -> bool {
+    pub(crate) fn is_dropped(self) -> bool {
         matches!(self, Self::Dropped(_))
     }
 }
 
 /// When primes are dropped for nothing instead of divided by.
 #[derive(Clone, Copy)]
-pub(super) enum Dropping {
+pub(crate) enum Dropping {
     Never,
     /// Where that leaves as much room, but for a quarter of a bit.
     ForSpeed,
@@ -65,22 +65,22 @@ impl Rlwe {
     /// A factor of a product brought to a level, from 1 to its own: primes are dropped for nothing where a
     /// division would leave no more room. In BGV the plaintext's factor then depends on which was done, so that
     /// sums, which need equal factors, take [`Self::mod_switch_to`].
-    pub(super) fn lowered(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext, SchemeError> {
+    pub(crate) fn lowered(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext, SchemeError> {
         Ok(self.brought(a, self.way_down(&a.state, level, Dropping::ForSpeed)?))
     }
 
     /// The state of [`Self::lowered`].
-    pub(super) fn lowered_state(&self, a: &State, level: usize) -> Result<State, SchemeError> {
+    pub(crate) fn lowered_state(&self, a: &State, level: usize) -> Result<State, SchemeError> {
         self.way_down(a, level, Dropping::ForSpeed).map(WayDown::state)
     }
 
-    pub(super) fn way_down(
+    pub(crate) fn way_down(
         &self,
         a: &State,
         level: usize,
         dropping: Dropping,
     ) -> Result<WayDown, SchemeError> {
-        let (own, chain) = (self.differences(), self.chain());
+        let (own, chain) = (self.operations(), self.chain());
         if level == a.level {
             return Ok(WayDown::Here(*a));
         }
@@ -117,12 +117,12 @@ impl Rlwe {
     }
 
     /// At a level whose primes are among those there are: scale, message and noise as they were.
-    pub(super) fn dropped_state(&self, a: &State, level: usize) -> Result<State, SchemeError> {
+    pub(crate) fn dropped_state(&self, a: &State, level: usize) -> Result<State, SchemeError> {
         self.checked(State { level, ..*a })
     }
 
     /// The words of the primes that a level has.
-    pub(super) fn kept_words(&self, a: &Ciphertext, level: usize) -> Buffer {
+    pub(crate) fn kept_words(&self, a: &Ciphertext, level: usize) -> Buffer {
         let (own, size) = (self.residues(a), a.size() * self.ring_degree());
         let (there, wanted) = (self.chain().places(a.level()), self.chain().places(level));
         let mut words = Buffer::take(size * wanted.len());
@@ -133,14 +133,14 @@ impl Rlwe {
     }
 
     /// At a level below, divided by the primes that it has not and rounded.
-    pub(super) fn divided_state(&self, a: &State, level: usize) -> Result<State, SchemeError> {
+    pub(crate) fn divided_state(&self, a: &State, level: usize) -> Result<State, SchemeError> {
         if level == 0 {
             return Err(SchemeError::LastLevel { level: a.level, wanted: level });
         }
         let quotient = &self.chain().division(a.level, level).quotient;
         let noise = self.divided_noise(a, quotient.value());
         let mut divided = State { level, noise, ..*a };
-        self.differences().divide(&mut divided, quotient);
+        self.operations().divide(&mut divided, quotient);
         self.checked(divided)
     }
 
@@ -151,7 +151,7 @@ impl Rlwe {
     }
 
     /// The words of every component divided by the primes that a level below has not, and rounded.
-    pub(super) fn divided_words(&self, a: &Ciphertext, level: usize) -> Buffer {
+    pub(crate) fn divided_words(&self, a: &Ciphertext, level: usize) -> Buffer {
         let (n, chain, components) = (self.ring_degree(), self.chain(), a.size());
         let (before, after) = (chain.level(a.level()), chain.level(level));
         let division = chain.division(a.level(), level);

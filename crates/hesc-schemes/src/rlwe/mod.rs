@@ -39,67 +39,57 @@
 
 mod blanks;
 pub(crate) mod buffer;
-mod carries;
 pub(crate) mod chain;
 pub(crate) mod ciphertext;
-mod ciphertext_products;
-mod combinations;
-pub(crate) mod differences;
 pub(crate) mod domain;
 mod encryption;
 mod estimates;
 pub(crate) mod evaluation;
-pub(crate) mod evaluators;
-mod field_slots;
 pub mod flooding;
 pub(crate) mod integers;
 pub(crate) mod key_pair;
 mod key_switching;
 mod keys;
+pub(crate) mod level_management;
 mod level_sets;
-mod levels;
+pub(crate) mod levels;
 pub mod noise;
 pub(crate) mod parallel;
 mod params;
-mod policy;
 mod prime_set;
 pub(crate) mod products;
 pub(crate) mod residue_wire;
 pub(crate) mod residues;
 mod ring_products;
 mod rotations;
-mod sampled;
+pub(crate) mod scheme_operations;
+pub(crate) mod slot_circuits;
 mod spec_wire;
-mod traces;
-mod unpacking;
 mod values;
 mod wire;
-mod work;
 
 use std::sync::{Arc, OnceLock};
 
 use hesc_math::RingIndex;
 pub use hesc_math::residues::Truncation;
 
+pub use crate::bgv::{DryValue, PlannedState};
 pub use buffer::KeptBuffers;
 pub use ciphertext::{Ciphertext, Plaintext, SeededCiphertext};
-pub use ciphertext_products::Operand;
-pub use combinations::{Encryption, Outline};
-pub use field_slots::Basis;
+pub use encryption::Encryption;
 pub use key_pair::{PublicKey, SecretKey};
 pub use keys::{GaloisKeys, RelinKey, SwitchKey};
 pub use params::{Packing, PlaintextSpace, Spec};
 pub use prime_set::PrimeSet;
-pub use ring_products::{Multiplier, RingProducts, Workspace};
-pub use traces::Trace;
-pub use work::{Speed, Work};
+pub use ring_products::{Multiplier, Operand, RingProducts, Workspace};
+pub use slot_circuits::{Basis, Speed, Work};
 
 use crate::error::refuse;
 pub use crate::kinds::SchemeKind;
 
 use crate::{Assurance, Fingerprint, SchemeError};
-use differences::{Differences, Own};
 use domain::Domain;
+use scheme_operations::{SchemeDefinition, SchemeOperations};
 
 /// A checked, immutable parameter set with its tables: the scheme itself. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -110,7 +100,7 @@ struct Inner {
     spec: Spec,
     fingerprint: Fingerprint,
     chain: chain::Chain,
-    differences: Box<dyn Own>,
+    operations: Box<dyn SchemeOperations>,
     /// Of the ring, which they take divisions to compute.
     norms: estimates::Norms,
     speed: OnceLock<Speed>,
@@ -118,7 +108,7 @@ struct Inner {
 
 impl Rlwe {
     /// What [`Self::new`] makes, with what a scheme has of its own.
-    pub(crate) fn assembled<D: Differences>(
+    pub(crate) fn assembled<D: SchemeDefinition>(
         spec: Spec,
         assurance: Assurance,
     ) -> Result<Self, SchemeError> {
@@ -126,10 +116,10 @@ impl Rlwe {
         D::check(&spec)?;
         assurance.check(spec.ring_degree(), spec.log2_key_modulus())?;
         let chain = chain::Chain::new(&spec, D::noise_factor(&spec))?;
-        let differences = Box::new(D::new(&spec, &chain)?);
+        let operations = Box::new(D::new(&spec, &chain)?);
         let fingerprint = spec.fingerprint();
         let (norms, speed) = (estimates::Norms::new(spec.ring), OnceLock::new());
-        let inner = Inner { spec, fingerprint, chain, differences, norms, speed };
+        let inner = Inner { spec, fingerprint, chain, operations, norms, speed };
         let scheme = Self(Arc::new(inner));
         let (bound, scale) = (scheme.spec().bound, scheme.default_scale());
         let fresh = scheme.fresh(scheme.least_room(), bound, scale);
@@ -156,7 +146,7 @@ impl Rlwe {
 
     /// Whether numbers are approximate and may be complex; integers otherwise.
     pub fn is_approximate(&self) -> bool {
-        self.differences().has_scale()
+        self.operations().has_scale()
     }
 
     /// Which ring it is over.
@@ -199,13 +189,13 @@ impl Rlwe {
     }
 
     /// What the scheme has of its own.
-    pub(crate) fn differences(&self) -> &dyn Own {
-        &*self.0.differences
+    pub(crate) fn operations(&self) -> &dyn SchemeOperations {
+        &*self.0.operations
     }
 
     /// What ciphertexts rest as.
     pub(crate) fn domain(&self) -> Domain {
-        self.differences().domain()
+        self.operations().domain()
     }
 
     pub(crate) fn check_params(&self, found: Fingerprint) -> Result<(), SchemeError> {

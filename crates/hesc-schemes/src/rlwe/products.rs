@@ -94,17 +94,17 @@ impl Rlwe {
         b: Option<&Ciphertext>,
     ) -> Result<Ciphertext, SchemeError> {
         let state = self.product_state(&a.state, &b.unwrap_or(a).state)?;
-        Ok(Ciphertext { tag: a.tag, state, words: self.differences().multiply(self, a, b) })
+        Ok(Ciphertext { tag: a.tag, state, words: self.operations().multiply(self, a, b) })
     }
 
     /// The state of a product of factors of one level, before relinearisation.
-    pub(super) fn product_state(&self, a: &State, b: &State) -> Result<State, SchemeError> {
+    pub(crate) fn product_state(&self, a: &State, b: &State) -> Result<State, SchemeError> {
         let product = State {
             level: a.level,
             size: a.size + b.size - 1,
             scale: a.scale * b.scale,
-            factor: self.differences().factor(a.factor, b.factor),
-            noise: self.differences().product_noise(self, a, b),
+            factor: self.operations().factor(a.factor, b.factor),
+            noise: self.operations().product_noise(self, a, b),
         };
         self.checked(product)
     }
@@ -179,7 +179,7 @@ impl Rlwe {
     }
 
     /// The state of [`Self::relinearise_to`], of three parts.
-    pub(super) fn relinearised_state(&self, a: &State, level: usize) -> Result<State, SchemeError> {
+    pub(crate) fn relinearised_state(&self, a: &State, level: usize) -> Result<State, SchemeError> {
         let switched = self.switched_state(a)?;
         if level == a.level {
             return Ok(switched);

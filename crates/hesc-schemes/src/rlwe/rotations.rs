@@ -16,7 +16,7 @@ impl Rlwe {
         keys.tag.check(self.fingerprint(), Some(a.tag))
     }
 
-    pub(super) fn galois_key<'a>(
+    pub(crate) fn galois_key<'a>(
         &self,
         a: &Ciphertext,
         element: usize,
@@ -28,11 +28,11 @@ impl Rlwe {
     }
 
     /// The error that names what a user asked for, not the automorphism that does it.
-    pub(super) fn missing_key(&self, element: usize) -> SchemeError {
+    pub(crate) fn missing_key(&self, element: usize) -> SchemeError {
         let order = self.ring().value();
         let row = if self.ring().is_power_of_two() { order / 4 } else { 0 };
         if row > 0 && element == order - 1 {
-            let what = self.differences().inversion();
+            let what = self.operations().inversion();
             return SchemeError::MissingKey { what: what.into(), remedy: "conjugate=True".into() };
         }
         let mut powers = std::iter::successors(Some(1), |power| Some(power * 3 % order)).take(row);
@@ -59,7 +59,7 @@ impl Rlwe {
     }
 
     /// The exponent of an automorphism applied so many times.
-    pub(super) fn repeated(&self, element: usize, times: i64) -> usize {
+    pub(crate) fn repeated(&self, element: usize, times: i64) -> usize {
         let order = Modulus::new(self.ring().value() as u64);
         order.pow(element as u64, times.unsigned_abs()) as usize
     }

@@ -87,11 +87,11 @@ impl Rlwe {
             magnitude: reader.f64()?,
             degree: reader.u32()?,
         };
-        if !self.differences().admits_scale(scale) {
+        if !self.operations().admits_scale(scale) {
             return Err(reader.error("the scale is not the scheme's"));
         }
         if !(1..=MOST_DEGREE).contains(&noise.degree)
-            || !self.differences().admits_magnitude(noise.magnitude)
+            || !self.operations().admits_magnitude(noise.magnitude)
         {
             return Err(reader.error("the bounds on noise and message are impossible"));
         }
@@ -143,7 +143,7 @@ impl Rlwe {
             return Err(reader.error("the number of parts is impossible"));
         }
         let factor = reader.u64()?;
-        if !self.differences().admits_factor(factor) {
+        if !self.operations().admits_factor(factor) {
             return Err(reader.error("the plaintext's factor has no inverse"));
         }
         let (scale, noise) = self.read_noise(&mut reader, level)?;

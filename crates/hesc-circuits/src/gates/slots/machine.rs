@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 use hesc_schemes::SchemeError;
-use hesc_schemes::rlwe::{Ciphertext, Outline, RelinKey, Rlwe, Work};
+use hesc_schemes::rlwe::{Ciphertext, PlannedState, RelinKey, Rlwe, Work};
 use rayon::prelude::*;
 
 use super::publics::Numbers;
@@ -49,16 +49,16 @@ pub(super) trait Machine {
 }
 
 /// What is known of all that is made, by its number: evaluation looks it up.
-pub(super) type Ledger = HashMap<u64, Outline>;
+pub(super) type Ledger = HashMap<u64, PlannedState>;
 
 /// Levels and noise alone, and what operations cost; all of it is written down if it is to be.
-pub(super) struct OnOutlines<'a> {
+pub(super) struct OnStates<'a> {
     scheme: &'a Rlwe,
     work: Cell<Work>,
     ledger: Option<RefCell<Ledger>>,
 }
 
-impl<'a> OnOutlines<'a> {
+impl<'a> OnStates<'a> {
     pub(super) fn new(scheme: &'a Rlwe) -> Self {
         Self { scheme, work: Cell::default(), ledger: None }
     }
@@ -76,7 +76,7 @@ impl<'a> OnOutlines<'a> {
         (self.work.get(), self.ledger.map_or_else(Ledger::new, RefCell::into_inner))
     }
 
-    fn made(&self, made: Outline, work: Work, seed: u64) -> Outline {
+    fn made(&self, made: PlannedState, work: Work, seed: u64) -> PlannedState {
         self.work.set(self.work.get() + work);
         if let Some(ledger) = &self.ledger {
             ledger.borrow_mut().insert(seed, made.settled());
@@ -85,45 +85,50 @@ impl<'a> OnOutlines<'a> {
     }
 }
 
-impl Machine for OnOutlines<'_> {
-    type Value = Outline;
+impl Machine for OnStates<'_> {
+    type Value = PlannedState;
 
-    fn level(&self, a: &Outline) -> usize {
+    fn level(&self, a: &PlannedState) -> usize {
         a.level()
     }
 
-    fn public(&self, _: usize, level: usize, seed: u64) -> Result<Outline, SchemeError> {
+    fn public(&self, _: usize, level: usize, seed: u64) -> Result<PlannedState, SchemeError> {
         let work = self.scheme.work_of_public(level);
-        Ok(self.made(self.scheme.public_outline(level, seed), work, seed))
+        Ok(self.made(self.scheme.planned_public(level, seed), work, seed))
     }
 
-    fn lower(&self, a: &Outline, level: usize, seed: u64) -> Result<Outline, SchemeError> {
-        let lowered = self.scheme.lower_outline(a, level, seed)?;
+    fn lower(
+        &self,
+        a: &PlannedState,
+        level: usize,
+        seed: u64,
+    ) -> Result<PlannedState, SchemeError> {
+        let lowered = self.scheme.planned_lower(a, level, seed)?;
         let work = self.scheme.work_of_lowering(a, &lowered);
         Ok(self.made(lowered, work, seed))
     }
 
     fn sum(
         &self,
-        terms: &[(i64, &Outline)],
+        terms: &[(i64, &PlannedState)],
         constant: i64,
         seed: u64,
-    ) -> Result<Outline, SchemeError> {
-        let sum = self.scheme.combination_outline(terms, constant)?;
+    ) -> Result<PlannedState, SchemeError> {
+        let sum = self.scheme.planned_combination(terms, constant)?;
         let work = self.scheme.work_of_sum(terms.len(), sum.level());
         Ok(self.made(sum, work, seed))
     }
 
     fn products(
         &self,
-        products: &[(i64, &Outline, &Outline)],
-        terms: (&[(i64, &Outline)], i64),
+        products: &[(i64, &PlannedState, &PlannedState)],
+        terms: (&[(i64, &PlannedState)], i64),
         level: usize,
         seed: u64,
-    ) -> Result<Outline, SchemeError> {
+    ) -> Result<PlannedState, SchemeError> {
         let from = products.first().map_or(level, |product| product.1.level());
         let work = self.scheme.work_of_products(products.len(), terms.0.len(), from, level);
-        let made = self.scheme.products_outline(products, terms, level, seed)?;
+        let made = self.scheme.planned_products(products, terms, level, seed)?;
         Ok(self.made(made, work, seed))
     }
 }

@@ -2,10 +2,10 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use hesc_schemes::SchemeError;
-use hesc_schemes::rlwe::{Ciphertext, Encryption, Outline, RelinKey, Rlwe, Speed, Work};
+use hesc_schemes::rlwe::{Ciphertext, Encryption, PlannedState, RelinKey, Rlwe, Speed, Work};
 
 use super::arithmetic::Arithmetic;
-use super::machine::{Ledger, Machine, OnCiphertexts, OnOutlines, Phase, outputs, phases, run};
+use super::machine::{Ledger, Machine, OnCiphertexts, OnStates, Phase, outputs, phases, run};
 use super::publics::Publics;
 use super::steps::{Making, Steps};
 use crate::gates::{GateError, Monitor, Netlist};
@@ -27,7 +27,7 @@ pub struct Plan {
     /// For each phase its level.
     levels: Vec<usize>,
     /// What it was made for.
-    inputs: Vec<Outline>,
+    inputs: Vec<PlannedState>,
     publics: Publics,
     /// What is then known of all that is made.
     ledger: Ledger,
@@ -45,7 +45,7 @@ impl Plan {
     /// [`GateError::TooDeep`] for a circuit that the noise leaves no room for; [`GateError::Scheme`] for parameters
     /// that are not for circuits ([`Rlwe::check_combines`]).
     pub fn new(circuit: &Netlist, scheme: &Rlwe, spare: usize) -> Result<Self, GateError> {
-        let inputs = scheme.fresh_outlines(Encryption::PublicKey, circuit.input_wires());
+        let inputs = scheme.planned_encryptions(Encryption::PublicKey, circuit.input_wires());
         Self::on(circuit, scheme, spare, &inputs)
     }
 
@@ -57,7 +57,7 @@ impl Plan {
         circuit: &Netlist,
         scheme: &Rlwe,
         spare: usize,
-        inputs: &[Outline],
+        inputs: &[PlannedState],
     ) -> Result<Self, GateError> {
         Self::beside_public(circuit, scheme, spare, inputs, 0)
     }
@@ -71,7 +71,7 @@ impl Plan {
         circuit: &Netlist,
         scheme: &Rlwe,
         spare: usize,
-        inputs: &[Outline],
+        inputs: &[PlannedState],
         public: usize,
     ) -> Result<Self, GateError> {
         scheme.check_combines()?;
@@ -89,10 +89,10 @@ impl Plan {
         let publics = Publics::new(&arithmetic, modulus);
         let early = Steps::new(&arithmetic, modulus);
         // What is far beyond is refused without a search for levels.
-        let key = |input: &&Outline| (input.level(), scheme.outline_budget(input));
+        let key = |input: &&PlannedState| (input.level(), scheme.planned_budget(input));
         let best =
             inputs.iter().max_by(|x, y| key(x).partial_cmp(&key(y)).unwrap_or(Ordering::Equal));
-        let room = best.map_or(0, |input| scheme.outline_depth(input));
+        let room = best.map_or(0, |input| scheme.planned_depth(input));
         if early.depth() > room + UNCERTAIN {
             return Err(GateError::TooDeep { depth: early.depth(), room });
         }
@@ -121,10 +121,10 @@ impl Plan {
         steps: Steps,
         phases: Vec<Phase>,
         (scheme, spare): (&Rlwe, usize),
-        inputs: &[Outline],
+        inputs: &[PlannedState],
     ) -> Result<Self, GateError> {
         let from = |start: usize| levels_from(start, (&steps, &phases), (scheme, spare), inputs);
-        let (mut low, mut high) = (0, inputs.iter().map(Outline::level).min().unwrap_or(1));
+        let (mut low, mut high) = (0, inputs.iter().map(PlannedState::level).min().unwrap_or(1));
         let mut levels = from(high)?;
         while high - low > 1 {
             let middle = low.midpoint(high);
@@ -144,18 +144,18 @@ impl Plan {
 
     /// Goes through the plan to count what it takes.
     fn count(&mut self, scheme: &Rlwe) -> Result<(), GateError> {
-        let machine = OnOutlines::recording(scheme);
+        let machine = OnStates::recording(scheme);
         let bytes = |level: usize| scheme.ciphertext_words(level) * size_of::<u64>();
         let inputs = &self.inputs;
-        let mut values: Vec<Option<Outline>> = inputs.iter().cloned().map(Some).collect();
+        let mut values: Vec<Option<PlannedState>> = inputs.iter().cloned().map(Some).collect();
         values.resize(self.steps.steps.len(), None);
         for (at, phase) in self.phases.iter().enumerate() {
             let next = self.levels.get(at + 1).copied().unwrap_or(self.levels[at]);
             let levels = (self.levels[at], next);
             run(&machine, &self.steps, phase, &mut values, levels)?;
             // What is done with has been there until now; inputs are others' until they are brought down.
-            let own = |(step, value): (usize, &Option<Outline>)| {
-                let level = value.as_ref().map(Outline::level);
+            let own = |(step, value): (usize, &Option<PlannedState>)| {
+                let level = value.as_ref().map(PlannedState::level);
                 level.filter(|&level| inputs.get(step).is_none_or(|a| a.level() != level))
             };
             let there: usize = values.iter().enumerate().filter_map(own).map(bytes).sum();
@@ -163,7 +163,7 @@ impl Plan {
         }
         let last = self.levels[self.levels.len() - 1];
         let outputs = outputs(&machine, &self.steps, &mut values, last)?;
-        let rooms = outputs.iter().flatten().map(|output| scheme.outline_budget(output));
+        let rooms = outputs.iter().flatten().map(|output| scheme.planned_budget(output));
         self.room = rooms.fold(f64::INFINITY, f64::min);
         (self.work, self.ledger) = machine.finish();
         Ok(())
@@ -252,12 +252,12 @@ impl Plan {
         if inputs.iter().any(|a| a.level() < self.start()) {
             return Err(GateError::TooDeep { depth: self.depth(), room: 0 });
         }
-        let found = scheme.outlines(inputs);
+        let found = scheme.planned_all(inputs);
         if found.iter().zip(&self.inputs).all(|(found, made)| found.is_drawn_within(made)) {
             return Ok(Cow::Borrowed(&self.ledger));
         }
-        let machine = OnOutlines::recording(scheme);
-        self.walk(&machine, inputs.iter().map(|a| Some(scheme.outline(a))).collect())?;
+        let machine = OnStates::recording(scheme);
+        self.walk(&machine, inputs.iter().map(|a| Some(scheme.planned(a))).collect())?;
         Ok(Cow::Owned(machine.finish().1))
     }
 
@@ -328,10 +328,10 @@ fn levels_from(
     start: usize,
     (steps, phases): (&Steps, &[Phase]),
     (scheme, spare): (&Rlwe, usize),
-    inputs: &[Outline],
+    inputs: &[PlannedState],
 ) -> Result<Vec<usize>, GateError> {
-    let machine = OnOutlines::new(scheme);
-    let mut values: Vec<Option<Outline>> = inputs.iter().cloned().map(Some).collect();
+    let machine = OnStates::new(scheme);
+    let mut values: Vec<Option<PlannedState>> = inputs.iter().cloned().map(Some).collect();
     values.resize(steps.steps.len(), None);
     let mut levels = vec![start];
     let last = phases.len() - 1;
@@ -341,7 +341,7 @@ fn levels_from(
     }
     for at in 0..last {
         let level = levels[at];
-        let mut best: Option<(f64, usize, Vec<Option<Outline>>)> = None;
+        let mut best: Option<(f64, usize, Vec<Option<PlannedState>>)> = None;
         let mut refused = None;
         for next in (1..=level).rev() {
             let mut after = values.clone();
@@ -388,29 +388,30 @@ fn levels_from(
 
 /// The least room that any product of a phase has at a level.
 fn room(
-    machine: &OnOutlines<'_>,
+    machine: &OnStates<'_>,
     steps: &Steps,
     phase: &Phase,
-    mut values: Vec<Option<Outline>>,
+    mut values: Vec<Option<PlannedState>>,
     level: usize,
 ) -> Result<f64, GateError> {
     let kept = Phase { done: Vec::new(), ..phase.clone() };
     run(machine, steps, &kept, &mut values, (level, level))?;
-    let budget = |&step: &usize| values[step].as_ref().map(|a| machine.scheme().outline_budget(a));
+    let budget = |&step: &usize| values[step].as_ref().map(|a| machine.scheme().planned_budget(a));
     Ok(phase.products.iter().filter_map(budget).fold(f64::INFINITY, f64::min))
 }
 
 /// Nothing, if all outputs have room for some products at a level.
 fn room_of_outputs(
-    machine: &OnOutlines<'_>,
+    machine: &OnStates<'_>,
     steps: &Steps,
     phase: &Phase,
-    mut values: Vec<Option<Outline>>,
+    mut values: Vec<Option<PlannedState>>,
     (level, spare): (usize, usize),
 ) -> Result<f64, GateError> {
     run(machine, steps, phase, &mut values, (level, level))?;
     let outputs = outputs(machine, steps, &mut values, level)?;
-    let enough = |output: &Outline| spare == 0 || machine.scheme().outline_depth(output) >= spare;
+    let enough =
+        |output: &PlannedState| spare == 0 || machine.scheme().planned_depth(output) >= spare;
     if outputs.iter().flatten().all(enough) {
         Ok(0.0)
     } else {

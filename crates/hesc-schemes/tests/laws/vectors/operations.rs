@@ -117,8 +117,8 @@ pub fn operations() -> Vec<Operation> {
             schemes: &[Bgv],
             run: |w, _, a, b| {
                 let s = &w.party.scheme;
-                let outlines = [a, b].map(|a| s.outline(a));
-                let known = s.combination_outline(&[(1, &outlines[0]), (-1, &outlines[1])], 1)?;
+                let states = [a, b].map(|a| s.planned(a));
+                let known = s.planned_combination(&[(1, &states[0]), (-1, &states[1])], 1)?;
                 s.combination(&[(1, a), (-1, b)], 1, &known).map(drop)
             },
             takes: Takes::Two,
@@ -130,8 +130,8 @@ pub fn operations() -> Vec<Operation> {
             schemes: &[Bgv],
             run: |w, k, a, b| {
                 let s = &w.party.scheme;
-                let [x, y] = [a, b].map(|a| s.outline(a));
-                let known = s.products_outline(&[(1, &x, &y)], (&[], 0), 1, 0)?;
+                let [x, y] = [a, b].map(|a| s.planned(a));
+                let known = s.planned_products(&[(1, &x, &y)], (&[], 0), 1, 0)?;
                 let products = [(1, a, b)];
                 s.combination_of_products(&k.party.relin, &products, (&[], 0), &known).map(drop)
             },
@@ -145,7 +145,7 @@ pub fn operations() -> Vec<Operation> {
             schemes: &[Bgv],
             run: |w, _, a, _| {
                 let s = &w.party.scheme;
-                s.lower(a, &s.lower_outline(&s.outline(a), 1, 0)?).map(drop)
+                s.lower(a, &s.planned_lower(&s.planned(a), 1, 0)?).map(drop)
             },
             takes: Takes::Two,
             ..PLAIN

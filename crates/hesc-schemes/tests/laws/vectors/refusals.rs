@@ -16,8 +16,8 @@ use super::party::{CHAINS, DEGREE, SCALE, SCHEMES, chained, party};
 const OTHERS: [&str; 19] = [
     // Reads the numbers of a ciphertext.
     "noise_budget",
-    "outline",
-    "outlines",
+    "state",
+    "states",
     "trace",
     // Of public numbers.
     "public_ciphertext",

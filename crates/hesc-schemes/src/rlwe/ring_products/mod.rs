@@ -5,6 +5,8 @@
 //! coefficients mean, how large they may be and how much noise they bear is the caller's to know: nothing here
 //! carries a claim.
 
+mod encrypted_factors;
+
 use hesc_math::residues::kernels;
 use hesc_math::ring::Prime;
 use hesc_math::sampling::{self, Noise as Sampler};
@@ -12,10 +14,12 @@ use hesc_math::{AesCtrRng, RngSeed};
 use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize as _, ZeroizeOnDrop};
 
-use super::flooding;
-use super::key_pair::{PublicKey, SecretKey};
-use super::{PlaintextSpace, Rlwe, SchemeKind, Spec};
+pub use encrypted_factors::Operand;
+
 use crate::error::refuse;
+use crate::rlwe::flooding;
+use crate::rlwe::key_pair::{PublicKey, SecretKey};
+use crate::rlwe::{PlaintextSpace, Rlwe, SchemeKind, Spec};
 use crate::{Assurance, Fingerprint, SchemeError};
 
 /// The scale of sets that are made for ring products, whose ciphertexts have scales of their own: vectors of CKKS

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hesc_schemes::SchemeError;
-use hesc_schemes::rlwe::{Encryption, Rlwe, Trace, Work};
+use hesc_schemes::rlwe::{DryValue, Encryption, Rlwe, Work};
 use pyo3::prelude::*;
 
 use super::{Ciphertext, Plaintext, RelinKey, VectorParams, detached};
@@ -27,9 +27,9 @@ pub struct SlotsTrial {
 
 /// A ciphertext of slots without its words: the operations of ciphertexts, which are counted.
 #[pyclass(frozen, module = "hesc")]
-pub struct SlotsTrace {
+pub struct SlotsDryValue {
     scheme: Rlwe,
-    trace: Trace,
+    trace: DryValue,
     tally: Arc<Mutex<Tally>>,
 }
 
@@ -46,12 +46,12 @@ impl SlotsTrial {
 
     /// An encryption under the public key, or what is known of a ciphertext.
     #[pyo3(signature = (of=None))]
-    fn input(&self, py: Python<'_>, of: Option<&Ciphertext>) -> PyResult<SlotsTrace> {
+    fn input(&self, py: Python<'_>, of: Option<&Ciphertext>) -> PyResult<SlotsDryValue> {
         let trace = detached(py, || match of {
-            Some(a) => self.scheme.trace(&a.1),
-            None => self.scheme.fresh_trace(Encryption::PublicKey),
+            Some(a) => self.scheme.dry_value(&a.1),
+            None => self.scheme.dry_encryption(Encryption::PublicKey),
         })?;
-        Ok(SlotsTrace { scheme: self.scheme.clone(), trace, tally: self.tally.clone() })
+        Ok(SlotsDryValue { scheme: self.scheme.clone(), trace, tally: self.tally.clone() })
     }
 
     /// Refuses ciphertexts that do not belong together, or not to the key.
@@ -87,8 +87,8 @@ impl SlotsTrial {
     }
 }
 
-impl SlotsTrace {
-    fn made(&self, (trace, work): (Trace, Work)) -> Self {
+impl SlotsDryValue {
+    fn made(&self, (trace, work): (DryValue, Work)) -> Self {
         locked(&self.tally).work += work;
         Self { scheme: self.scheme.clone(), trace, tally: self.tally.clone() }
     }
@@ -96,36 +96,36 @@ impl SlotsTrace {
     fn with(
         &self,
         py: Python<'_>,
-        operation: impl FnOnce(&Rlwe) -> Result<(Trace, Work), SchemeError> + Send,
+        operation: impl FnOnce(&Rlwe) -> Result<(DryValue, Work), SchemeError> + Send,
     ) -> PyResult<Self> {
         Ok(self.made(detached(py, || operation(&self.scheme))?))
     }
 }
 
 #[pymethods]
-impl SlotsTrace {
+impl SlotsDryValue {
     fn negate(&self) -> Self {
         // Modulo 2, the plaintext's only modulus here, nothing is to be done.
         self.made((self.trace.clone(), Work::default()))
     }
     fn sum(&self, py: Python<'_>, other: &Self, _subtract: bool) -> PyResult<Self> {
-        self.with(py, |s| s.traced_sum(&self.trace, &other.trace))
+        self.with(py, |s| s.dry_sum(&self.trace, &other.trace))
     }
     fn add_plain(&self, py: Python<'_>, plaintext: &Plaintext) -> PyResult<Self> {
-        self.with(py, |s| s.traced_plus_plain(&self.trace, &plaintext.1))
+        self.with(py, |s| s.dry_plus_plain(&self.trace, &plaintext.1))
     }
     fn multiply_plain(&self, py: Python<'_>, plaintext: &Plaintext) -> PyResult<Self> {
-        self.with(py, |s| s.traced_times_plain(&self.trace, &plaintext.1))
+        self.with(py, |s| s.dry_times_plain(&self.trace, &plaintext.1))
     }
     fn image(&self, py: Python<'_>, element: usize) -> PyResult<Self> {
-        let image = self.with(py, |s| s.traced_image(&self.trace))?;
+        let image = self.with(py, |s| s.dry_image(&self.trace))?;
         locked(&self.tally).elements.insert(element);
         Ok(image)
     }
     /// The carries of bits that this one says generate them.
     fn carries(&self, py: Python<'_>, passes: &Self, elements: Vec<usize>) -> PyResult<Self> {
         let steps = elements.len();
-        let carries = self.with(py, |s| s.traced_carries(&self.trace, &passes.trace, steps))?;
+        let carries = self.with(py, |s| s.dry_carries(&self.trace, &passes.trace, steps))?;
         let mut tally = locked(&self.tally);
         // The last step has no more to pass on.
         tally.products += 2 * steps - steps.min(1);
@@ -146,7 +146,7 @@ impl SlotsTrace {
         let products: Vec<_> =
             products.iter().map(|(a, b)| (&a.trace, b.as_ref().map(|b| &b.trace))).collect();
         let others: Vec<_> = others.iter().map(|c| &c.trace).collect();
-        let sum = first.with(py, |s| s.traced_sum_of_products(&products, &others))?;
+        let sum = first.with(py, |s| s.dry_sum_of_products(&products, &others))?;
         locked(&first.tally).products += 1;
         Ok(sum)
     }
@@ -156,7 +156,7 @@ impl SlotsTrace {
     }
     #[getter]
     fn noise_budget(&self) -> f64 {
-        self.scheme.trace_budget(&self.trace)
+        self.scheme.dry_budget(&self.trace)
     }
     /// Products in sequence.
     #[getter]

@@ -1,23 +1,23 @@
 //! Operations on slots without words: what becomes of level and noise, and what they cost. A plan tries a program on
-//! [`Trace`]s before anything is encrypted; what it says of noise is what ciphertexts will say.
+//! [`DryValue`]s before anything is encrypted; what it says of noise is what ciphertexts will say.
 //!
 //! For sets that circuits are planned for ([`Rlwe::check_combines`]), whose plaintexts keep their factor.
 
-use super::ciphertext::State;
-use super::evaluators::{DryRun, Evaluator as _};
-use super::levels::Dropping;
-use super::{Ciphertext, Encryption, Plaintext, Rlwe, Work};
 use crate::SchemeError;
 use crate::error::refuse;
+use crate::rlwe::ciphertext::State;
+use crate::rlwe::levels::Dropping;
+use crate::rlwe::slot_circuits::evaluators::{DryRun, Evaluator as _};
+use crate::rlwe::{Ciphertext, Encryption, Plaintext, Rlwe, Work};
 
 /// What is known of a ciphertext, and how many products in sequence it is made of.
 #[derive(Debug, Clone)]
-pub struct Trace {
+pub struct DryValue {
     state: State,
     depth: usize,
 }
 
-impl Trace {
+impl DryValue {
     /// Which of the set's levels it is at; the lowest is 1.
     pub fn level(&self) -> usize {
         self.state.level
@@ -34,23 +34,23 @@ impl Rlwe {
     ///
     /// # Errors
     /// As [`Self::check_combines`].
-    pub fn fresh_trace(&self, under: Encryption) -> Result<Trace, SchemeError> {
+    pub fn dry_encryption(&self, under: Encryption) -> Result<DryValue, SchemeError> {
         self.check_combines()?;
-        Ok(Trace { state: self.fresh_state(under), depth: 0 })
+        Ok(DryValue { state: self.fresh_state(under), depth: 0 })
     }
 
     /// What is known of a ciphertext that is there.
     ///
     /// # Errors
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::NotRelinearised`]; as [`Self::check_combines`].
-    pub fn trace(&self, a: &Ciphertext) -> Result<Trace, SchemeError> {
+    pub fn dry_value(&self, a: &Ciphertext) -> Result<DryValue, SchemeError> {
         self.check_combines()?;
         self.check_bit(a, None)?;
-        Ok(Trace { state: a.state, depth: 0 })
+        Ok(DryValue { state: a.state, depth: 0 })
     }
 
     /// Bits of room before an operation is refused.
-    pub fn trace_budget(&self, a: &Trace) -> f64 {
+    pub fn dry_budget(&self, a: &DryValue) -> f64 {
         self.budget_of(&a.state)
     }
 
@@ -58,62 +58,62 @@ impl Rlwe {
     ///
     /// # Errors
     /// [`SchemeError::NoiseBudget`].
-    pub fn traced_sum(&self, a: &Trace, b: &Trace) -> Result<(Trace, Work), SchemeError> {
+    pub fn dry_sum(&self, a: &DryValue, b: &DryValue) -> Result<(DryValue, Work), SchemeError> {
         let (level, by) = (a.level().min(b.level()), &mut DryRun::of(self));
         let [x, y] = [a, b].map(|c| by.down(&c.state, level, Dropping::Never));
         let state = self.sum_state(&x?, &y?)?;
         let depth = a.depth.max(b.depth);
-        Ok((Trace { state, depth }, by.work + self.work_of_sum(1, level)))
+        Ok((DryValue { state, depth }, by.work + self.work_of_sum(1, level)))
     }
 
     /// [`Self::add_plain`].
     ///
     /// # Errors
     /// [`SchemeError::NoiseBudget`], [`SchemeError::ParameterMismatch`].
-    pub fn traced_plus_plain(
+    pub fn dry_plus_plain(
         &self,
-        a: &Trace,
+        a: &DryValue,
         plaintext: &Plaintext,
-    ) -> Result<(Trace, Work), SchemeError> {
+    ) -> Result<(DryValue, Work), SchemeError> {
         self.check_params(plaintext.params)?;
         let state = self.plus_plain_state(&a.state, plaintext)?;
         let primes = self.chain().level(state.level).len() as f64;
-        Ok((Trace { state, ..*a }, Work { transforms: primes, passes: 2.0 * primes }))
+        Ok((DryValue { state, ..*a }, Work { transforms: primes, passes: 2.0 * primes }))
     }
 
     /// [`Self::multiply_plain`].
     ///
     /// # Errors
     /// [`SchemeError::NoiseBudget`], [`SchemeError::ParameterMismatch`].
-    pub fn traced_times_plain(
+    pub fn dry_times_plain(
         &self,
-        a: &Trace,
+        a: &DryValue,
         plaintext: &Plaintext,
-    ) -> Result<(Trace, Work), SchemeError> {
+    ) -> Result<(DryValue, Work), SchemeError> {
         let state = self.times_plain_state(&a.state, plaintext)?;
         let primes = self.chain().level(state.level).len() as f64;
-        Ok((Trace { state, ..*a }, Work { transforms: primes, passes: 3.0 * primes }))
+        Ok((DryValue { state, ..*a }, Work { transforms: primes, passes: 3.0 * primes }))
     }
 
     /// [`Self::apply_galois`], of any automorphism but the identity.
     ///
     /// # Errors
     /// [`SchemeError::NoiseBudget`].
-    pub fn traced_image(&self, a: &Trace) -> Result<(Trace, Work), SchemeError> {
+    pub fn dry_image(&self, a: &DryValue) -> Result<(DryValue, Work), SchemeError> {
         let by = &mut DryRun::of(self);
         let state = by.image(&a.state, 0)?;
-        Ok((Trace { state, ..*a }, by.work))
+        Ok((DryValue { state, ..*a }, by.work))
     }
 
     /// [`Self::sum_of_products`].
     ///
     /// # Errors
     /// [`SchemeError::NoiseBudget`]; [`SchemeError::Parameter`] without a product.
-    pub fn traced_sum_of_products(
+    pub fn dry_sum_of_products(
         &self,
-        products: &[(&Trace, Option<&Trace>)],
-        others: &[&Trace],
-    ) -> Result<(Trace, Work), SchemeError> {
+        products: &[(&DryValue, Option<&DryValue>)],
+        others: &[&DryValue],
+    ) -> Result<(DryValue, Work), SchemeError> {
         if products.is_empty() {
             return refuse("products", "[]", "give at least one product");
         }
@@ -125,23 +125,23 @@ impl Rlwe {
         let state = by.relinearised(&sum, self.level_below(&sum)?)?;
         let factors = products.iter().flat_map(|(a, b)| std::iter::once(*a).chain(*b));
         let depths = factors.map(|a| a.depth + 1).chain(others.iter().map(|c| c.depth));
-        Ok((Trace { state, depth: depths.max().unwrap_or(0) }, by.work))
+        Ok((DryValue { state, depth: depths.max().unwrap_or(0) }, by.work))
     }
 
     /// [`Self::carries`] of so many automorphisms.
     ///
     /// # Errors
     /// [`SchemeError::NoiseBudget`].
-    pub fn traced_carries(
+    pub fn dry_carries(
         &self,
-        generates: &Trace,
-        passes: &Trace,
+        generates: &DryValue,
+        passes: &DryValue,
         steps: usize,
-    ) -> Result<(Trace, Work), SchemeError> {
+    ) -> Result<(DryValue, Work), SchemeError> {
         let by = &mut DryRun::of(self);
         let state = self.carries_by(by, &generates.state, &passes.state, &vec![0; steps])?;
         let depth = generates.depth.max(passes.depth) + steps;
-        Ok((Trace { state, depth }, by.work))
+        Ok((DryValue { state, depth }, by.work))
     }
 }
 
@@ -150,9 +150,9 @@ mod tests {
     use hesc_math::{AesCtrRng, RingIndex};
     use rand_core::{Rng, SeedableRng};
 
-    use super::super::{Basis, PlaintextSpace, SchemeKind, Spec};
     use super::*;
     use crate::Assurance;
+    use crate::rlwe::{Basis, PlaintextSpace, SchemeKind, Spec};
 
     fn set(primes: usize) -> Rlwe {
         let ring = RingIndex::new(255).unwrap();
@@ -189,9 +189,9 @@ mod tests {
             let a = s.encrypt(&public, &plain(program), rng).unwrap();
             let b =
                 s.expand(&s.encrypt_seeded(&secret, &plain(program + 1), rng).unwrap()).unwrap();
-            let fresh = s.fresh_trace(Encryption::PublicKey).unwrap();
+            let fresh = s.dry_encryption(Encryption::PublicKey).unwrap();
             assert_eq!(fresh.state.noise, a.state.noise);
-            let mut values = vec![(a.clone(), fresh), (b.clone(), s.trace(&b).unwrap())];
+            let mut values = vec![(a.clone(), fresh), (b.clone(), s.dry_value(&b).unwrap())];
             for _ in 0..40 {
                 let mut pick = || rng.next_u32() as usize % values.len();
                 let [j, k] = [pick(), pick()];
@@ -200,20 +200,20 @@ mod tests {
                 let choice = rng.next_u32() % 6;
                 let ((x, of_x), (y, of_y), (z, of_z)) = (&values[i], &values[j], &values[k]);
                 let (found, traced) = match choice {
-                    0 => (s.sum(x, y, false), s.traced_sum(of_x, of_y)),
-                    1 => (s.add_plain(x, &plain(5)), s.traced_plus_plain(of_x, &plain(5))),
-                    2 => (s.multiply_plain(x, &plain(7)), s.traced_times_plain(of_x, &plain(7))),
-                    3 => (s.apply_galois(x, along, &galois), s.traced_image(of_x)),
+                    0 => (s.sum(x, y, false), s.dry_sum(of_x, of_y)),
+                    1 => (s.add_plain(x, &plain(5)), s.dry_plus_plain(of_x, &plain(5))),
+                    2 => (s.multiply_plain(x, &plain(7)), s.dry_times_plain(of_x, &plain(7))),
+                    3 => (s.apply_galois(x, along, &galois), s.dry_image(of_x)),
                     4 => (
                         s.carries((&relin, &galois), x, y, &vec![along; 1 + k % 3]),
-                        s.traced_carries(of_x, of_y, 1 + k % 3),
+                        s.dry_carries(of_x, of_y, 1 + k % 3),
                     ),
                     _ => {
                         let (second, of_second) =
                             if i == j { (None, None) } else { (Some(y), Some(of_y)) };
                         (
                             s.sum_of_products(&relin, &[(x, second)], &[z]),
-                            s.traced_sum_of_products(&[(of_x, of_second)], &[of_z]),
+                            s.dry_sum_of_products(&[(of_x, of_second)], &[of_z]),
                         )
                     }
                 };
@@ -235,7 +235,7 @@ mod tests {
         assert!(made > 200 && refused > 0, "{made} made, {refused} refused");
     }
 
-    /// What outlines of unpacked bits allow for is no less than unpacked bits have, and packing takes no more room than
+    /// What states of unpacked bits allow for is no less than unpacked bits have, and packing takes no more room than
     /// is said.
     #[test]
     fn packing_is_within_what_is_said_of_it() {
@@ -249,15 +249,15 @@ mod tests {
         let plain = s.encode_slots(Basis::Normal, &bits).unwrap();
         let all: Vec<usize> = (0..d).collect();
         for level in [None, Some(3), Some(2)] {
-            let outlines = s.unpacked_outlines(d, level).unwrap();
-            let at = outlines[0].level();
+            let states = s.planned_unpacked(d, level).unwrap();
+            let at = states[0].level();
             for a in [
                 s.encrypt(&public, &plain, rng).unwrap(),
                 s.expand(&s.encrypt_seeded(&secret, &plain, rng).unwrap()).unwrap(),
             ] {
                 let unpacked = s.unpack(&a, Basis::Normal, &all, &galois, at).unwrap();
                 for bit in &unpacked {
-                    let claimed = s.outline_budget(&outlines[0]);
+                    let claimed = s.planned_budget(&states[0]);
                     assert!(claimed <= s.noise_budget(bit) + 1e-9);
                     // As in `estimates`: a sample of roots scatters.
                     let scatter = 1.0 + 8.0 / s.degree().sqrt();
@@ -272,6 +272,6 @@ mod tests {
                 }
             }
         }
-        assert!(s.packing_bits(d + 1).is_err() && s.unpacked_outlines(1, Some(99)).is_err());
+        assert!(s.packing_bits(d + 1).is_err() && s.planned_unpacked(1, Some(99)).is_err());
     }
 }

@@ -10,9 +10,8 @@ use hesc_math::residues::kernels;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use super::RingProducts;
-use super::key_pair::{PublicKey, SecretKey, limb_seeds};
-use super::ring_products::Workspace;
+use super::{RingProducts, Workspace};
+use crate::rlwe::key_pair::{PublicKey, SecretKey, limb_seeds};
 use crate::{Fingerprint, SchemeError};
 
 /// A ciphertext of two parts as evaluations, ready for products with others.

@@ -5,17 +5,17 @@ use hesc_math::residues::correlations;
 use hesc_math::ring::{Coeff, Eval, Prime};
 use rayon::prelude::*;
 
-use super::buffer::Buffer;
-use super::chain::Target;
-use super::ciphertext::State;
-use super::domain::Domain;
-use super::integers::Constant;
-use super::keys::{GaloisKey, GaloisKeys};
-use super::noise::{Noise, PlainSize};
-use super::residues::{Residues, Row, RowMut, inner_products};
-use super::{Basis, Ciphertext, Encryption, Outline, Plaintext, Rlwe, parallel};
 use crate::SchemeError;
 use crate::error::refuse;
+use crate::rlwe::buffer::Buffer;
+use crate::rlwe::chain::Target;
+use crate::rlwe::ciphertext::State;
+use crate::rlwe::domain::Domain;
+use crate::rlwe::integers::Constant;
+use crate::rlwe::keys::{GaloisKey, GaloisKeys};
+use crate::rlwe::noise::{Noise, PlainSize};
+use crate::rlwe::residues::{Residues, Row, RowMut, inner_products};
+use crate::rlwe::{Basis, Ciphertext, Plaintext, Rlwe, parallel};
 
 /// Words of the sums of outputs that are made together and wait for their division.
 const WAITING: usize = 1 << 23;
@@ -178,36 +178,10 @@ impl Rlwe {
     }
 
     /// [`Self::unpacking_level`] of a state.
-    fn level_of_unpacked(&self, a: &State, basis: Basis) -> Result<usize, SchemeError> {
+    pub(crate) fn level_of_unpacked(&self, a: &State, basis: Basis) -> Result<usize, SchemeError> {
         let d = self.field_slots()?.ring().degree();
         let output = self.unpacked_state(a, self.constant_of(basis, 0)?.size, d, a.level)?;
         Ok(self.level_of_product(&output, &output))
-    }
-
-    /// What is known of so many outputs of [`Self::unpack`], of encryptions under the public key by
-    /// [`Basis::Normal`], at a level or where they have the most room as factors. Outputs of one ciphertext have its noise
-    /// in common: it is bounded, whatever depends on what.
-    ///
-    /// # Errors
-    /// As [`Self::check_combines`], [`Self::unpacking_level`] and [`Self::unpack`].
-    pub fn unpacked_outlines(
-        &self,
-        count: usize,
-        level: Option<usize>,
-    ) -> Result<Vec<Outline>, SchemeError> {
-        self.check_combines()?;
-        let fresh = self.fresh_state(Encryption::PublicKey);
-        let level = match level {
-            Some(level) if level == 0 || level > fresh.level => {
-                return Err(SchemeError::LastLevel { level: fresh.level, wanted: level });
-            }
-            Some(level) => level,
-            None => self.level_of_unpacked(&fresh, Basis::Normal)?,
-        };
-        let d = self.field_slots()?.ring().degree();
-        let size = self.constant_of(Basis::Normal, 0)?.size;
-        let output = self.unpacked_state(&fresh, size, d, level)?;
-        Ok(vec![self.bounded_outline(output); count])
     }
 
     /// A coordinate of the values in all slots as [`Self::unpack`] gives it, by the other formulation of
@@ -278,7 +252,11 @@ impl Rlwe {
     }
 
     /// What an output multiplies images with.
-    fn constant_of(&self, basis: Basis, output: usize) -> Result<&Constant, SchemeError> {
+    pub(crate) fn constant_of(
+        &self,
+        basis: Basis,
+        output: usize,
+    ) -> Result<&Constant, SchemeError> {
         match basis {
             Basis::Normal => self.integers()?.dual(),
             Basis::Powers => Ok(&self.integers()?.dual_powers()?[output]),
@@ -287,7 +265,7 @@ impl Rlwe {
 
     /// The state of an output: the ciphertext's noise in all images, which depend on each other, and
     /// that of as many keys, which do not.
-    fn unpacked_state(
+    pub(crate) fn unpacked_state(
         &self,
         a: &State,
         size: PlainSize,
@@ -422,8 +400,8 @@ mod tests {
     use hesc_math::rns::Composition;
     use rand_core::SeedableRng;
 
-    use super::super::estimates::tests::set;
     use super::*;
+    use crate::rlwe::estimates::tests::set;
 
     /// Products with monomials make coefficients larger than those of the factor: noise and messages of one size, with
     /// signs that all add up in one coefficient, are within what packing claims of them.

@@ -3,10 +3,10 @@
 use hesc_math::finite_field::{Dimension, Slots};
 use zeroize::Zeroizing;
 
-use super::integers::{Integers, check_count};
-use super::{Plaintext, Rlwe};
 use crate::SchemeError;
 use crate::error::refuse;
+use crate::rlwe::integers::{Integers, check_count};
+use crate::rlwe::{Plaintext, Rlwe};
 
 /// What the coordinates of a slot's value belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Rlwe {
     }
 
     /// Integers as the values of slots.
-    pub(super) fn encode_numbers(
+    pub(crate) fn encode_numbers(
         &self,
         integers: &Integers,
         values: &[i64],
@@ -91,7 +91,7 @@ impl Rlwe {
     }
 
     /// The integers that are the values of slots.
-    pub(super) fn decode_numbers(
+    pub(crate) fn decode_numbers(
         &self,
         integers: &Integers,
         plaintext: &Plaintext,

@@ -1,17 +1,17 @@
 //! Operations composed of others, written once: [`Keyed`] does them on ciphertexts, [`DryRun`] by the rules of states
 //! alone, and counts what they cost.
 
-use super::ciphertext::State;
-use super::keys::{GaloisKeys, RelinKey};
-use super::levels::Dropping;
-use super::{Ciphertext, Rlwe, Work};
 use crate::SchemeError;
+use crate::rlwe::ciphertext::State;
+use crate::rlwe::keys::{GaloisKeys, RelinKey};
+use crate::rlwe::levels::Dropping;
+use crate::rlwe::{Ciphertext, Rlwe, Work};
 
 /// A product, or a square where there is no second factor.
-pub(super) type Factors<'a, Value> = (&'a Value, Option<&'a Value>);
+pub(crate) type Factors<'a, Value> = (&'a Value, Option<&'a Value>);
 
 /// What composed operations are made of.
-pub(super) trait Evaluator {
+pub(crate) trait Evaluator {
     /// A ciphertext, or its state.
     type Value: Clone;
 
@@ -36,7 +36,7 @@ pub(super) trait Evaluator {
 }
 
 /// Ciphertexts and the keys of their pair.
-pub(super) struct Keyed<'a> {
+pub(crate) struct Keyed<'a> {
     pub scheme: &'a Rlwe,
     pub relin: &'a RelinKey,
     pub galois: Option<&'a GaloisKeys>,
@@ -88,18 +88,18 @@ impl Evaluator for Keyed<'_> {
 }
 
 /// States instead of ciphertexts, and the work that operations on ciphertexts would be.
-pub(super) struct DryRun<'a> {
+pub(crate) struct DryRun<'a> {
     pub scheme: &'a Rlwe,
     pub work: Work,
 }
 
 impl<'a> DryRun<'a> {
-    pub(super) fn of(scheme: &'a Rlwe) -> Self {
+    pub(crate) fn of(scheme: &'a Rlwe) -> Self {
         Self { scheme, work: Work::default() }
     }
 
     /// A summand or factor brought to a level.
-    pub(super) fn down(
+    pub(crate) fn down(
         &mut self,
         a: &State,
         level: usize,

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use hesc_math::residues::kernels;
 
-use super::{Outline, Rlwe};
+use crate::rlwe::{PlannedState, Rlwe};
 
 /// Polynomials that a measurement goes through: megabytes.
 const ROWS: usize = 64;
@@ -85,12 +85,12 @@ impl Rlwe {
     }
 
     /// Of [`Self::lower`], of a ciphertext to what it becomes.
-    pub fn work_of_lowering(&self, from: &Outline, to: &Outline) -> Work {
+    pub fn work_of_lowering(&self, from: &PlannedState, to: &PlannedState) -> Work {
         self.work_of_way(from.level(), to.level(), to.is_dropped())
     }
 
     /// From one level to another, by a division or without the primes that it has not.
-    pub(super) fn work_of_way(&self, from: usize, to: usize, dropped: bool) -> Work {
+    pub(crate) fn work_of_way(&self, from: usize, to: usize, dropped: bool) -> Work {
         let after = self.chain().level(to).len() as f64;
         if from == to {
             return Work::default();
@@ -133,7 +133,7 @@ impl Rlwe {
     }
 
     /// Of so many products of evaluations, summed and not relinearised.
-    pub(super) fn work_of_tensors(&self, products: usize, level: usize) -> Work {
+    pub(crate) fn work_of_tensors(&self, products: usize, level: usize) -> Work {
         let primes = self.chain().level(level).len() as f64;
         Work { transforms: 0.0, passes: 4.0 * primes * products as f64 }
     }
@@ -146,7 +146,7 @@ impl Rlwe {
     }
 
     /// Of [`Self::relinearise_to`].
-    pub(super) fn work_of_relinearising(&self, from: usize, to: usize) -> Work {
+    pub(crate) fn work_of_relinearising(&self, from: usize, to: usize) -> Work {
         let chain = self.chain();
         let (before, after) = (chain.level(from).len() as f64, chain.level(to).len() as f64);
         let special = chain.special().len() as f64;

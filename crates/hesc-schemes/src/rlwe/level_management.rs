@@ -10,13 +10,13 @@ use std::borrow::Cow;
 
 use super::ciphertext::State;
 use super::evaluation::SCALE_TOLERANCE;
-use super::evaluators::{Evaluator, Factors, Keyed};
-use super::{Ciphertext, Plaintext, RelinKey, Rlwe};
+use super::slot_circuits::evaluators::{Evaluator, Factors, Keyed};
+use super::{Ciphertext, Encryption, Plaintext, RelinKey, Rlwe};
 use crate::SchemeError;
 use crate::error::refuse;
 
 /// Bits of room that a product gives up for fewer primes: what rounding adds to noise that is larger.
-pub(super) const SPENT_ON_SPEED: f64 = 0.25;
+pub(crate) const SPENT_ON_SPEED: f64 = 0.25;
 
 impl Rlwe {
     /// A product of two parts, of factors at any levels; a square if there is no second factor. Both are
@@ -100,14 +100,14 @@ impl Rlwe {
         }
         let by = &mut Keyed { scheme: self, relin, galois: None };
         let sum = self.sum_at_one_level(by, products, others)?;
-        if self.differences().has_scale() {
+        if self.operations().has_scale() {
             return self.settled(self.relinearise(&sum, relin)?);
         }
         by.relinearised(&sum, self.level_below(&sum.state)?)
     }
 
     /// The sum of [`Self::sum_of_products`] by an evaluator, before it is relinearised.
-    pub(super) fn sum_at_one_level<E: Evaluator>(
+    pub(crate) fn sum_at_one_level<E: Evaluator>(
         &self,
         by: &mut E,
         products: &[Factors<'_, E::Value>],
@@ -134,12 +134,12 @@ impl Rlwe {
     }
 
     /// The level at which a sum of products, once it is relinearised, has the most room as a factor.
-    pub(super) fn level_below(&self, sum: &State) -> Result<usize, SchemeError> {
+    pub(crate) fn level_below(&self, sum: &State) -> Result<usize, SchemeError> {
         let switched = self.switched_state(sum)?;
         Ok(self.level_of_product(&switched, &switched))
     }
 
-    pub(super) fn nothing_to_sum<T>() -> Result<T, SchemeError> {
+    pub(crate) fn nothing_to_sum<T>() -> Result<T, SchemeError> {
         refuse("products", "[]", "give at least one product or ciphertext")
     }
 
@@ -167,18 +167,18 @@ impl Rlwe {
     }
 
     /// [`Self::product_level`] of states.
-    pub(super) fn level_of_product(&self, a: &State, b: &State) -> usize {
+    pub(crate) fn level_of_product(&self, a: &State, b: &State) -> usize {
         let together = a.level.min(b.level);
         self.roomiest(together, |level| self.product_at(a, b, level))
     }
 
     /// The lowest level up to one at which a result has as much room as at any other, but for a quarter of a bit.
-    pub(super) fn roomiest(
+    pub(crate) fn roomiest(
         &self,
         together: usize,
         result: impl Fn(usize) -> Result<State, SchemeError>,
     ) -> usize {
-        if self.differences().has_scale() {
+        if self.operations().has_scale() {
             return together;
         }
         // Where no level has room, the one where the least is missing says how much.
@@ -200,19 +200,30 @@ impl Rlwe {
         if self.chain().special().is_empty() {
             return 0;
         }
-        self.outline_depth(&self.fresh_outline())
+        self.products_in_sequence(self.fresh_state(Encryption::PublicKey))
+    }
+
+    /// [`Self::depth`] from a state.
+    pub(crate) fn products_in_sequence(&self, first: State) -> usize {
+        let mut last = first;
+        std::iter::from_fn(|| {
+            let level = self.level_of_product(&last, &last);
+            last = self.settled_state(self.product_at(&last, &last, level).ok()?).ok()?;
+            Some(())
+        })
+        .count()
     }
 
     /// The state of [`Self::settled`].
-    pub(super) fn settled_state(&self, product: State) -> Result<State, SchemeError> {
-        if !self.differences().has_scale() {
+    pub(crate) fn settled_state(&self, product: State) -> Result<State, SchemeError> {
+        if !self.operations().has_scale() {
             return Ok(product);
         }
         self.divided_state(&product, product.level - 1)
     }
 
     /// The state of the relinearised product of factors that are brought to a level.
-    pub(super) fn product_at(
+    pub(crate) fn product_at(
         &self,
         a: &State,
         b: &State,
@@ -239,7 +250,7 @@ impl Rlwe {
     /// The scale of operands in the clear for products at a level: in CKKS the prime that rescaling divides by,
     /// 1 in exact schemes.
     pub fn operand_scale(&self, level: usize) -> f64 {
-        if self.differences().has_scale() {
+        if self.operations().has_scale() {
             self.spec().coeff_moduli[level.clamp(1, self.levels()) - 1] as f64
         } else {
             1.0
@@ -253,7 +264,7 @@ impl Rlwe {
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::NoiseBudget`]; [`SchemeError::LastLevel`] where no
     /// prime is left to rescale by.
     pub fn settled(&self, product: Ciphertext) -> Result<Ciphertext, SchemeError> {
-        if self.differences().has_scale() { self.rescale(&product) } else { Ok(product) }
+        if self.operations().has_scale() { self.rescale(&product) } else { Ok(product) }
     }
 
     /// A sum, or a difference, of what may lie at different levels and, in CKKS, scales. Different scales at one
@@ -314,7 +325,7 @@ impl Rlwe {
     }
 
     /// Refuses operands of different sets or keys, at whatever levels.
-    pub(super) fn check_pair_of(&self, a: &Ciphertext, b: &Ciphertext) -> Result<(), SchemeError> {
+    pub(crate) fn check_pair_of(&self, a: &Ciphertext, b: &Ciphertext) -> Result<(), SchemeError> {
         self.check_ciphertext(a)?;
         b.tag.check(self.fingerprint(), Some(a.tag))
     }

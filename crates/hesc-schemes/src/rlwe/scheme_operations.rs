@@ -136,15 +136,18 @@ pub(crate) trait NoiseModel {
 }
 
 /// All that a scheme has of its own; its folder knows the type behind it.
-pub(crate) trait Own:
+pub(crate) trait SchemeOperations:
     Encoding + Multiplication + NoiseModel + Any + fmt::Debug + Send + Sync
 {
 }
 
-impl<T: Encoding + Multiplication + NoiseModel + Any + fmt::Debug + Send + Sync> Own for T {}
+impl<T: Encoding + Multiplication + NoiseModel + Any + fmt::Debug + Send + Sync> SchemeOperations
+    for T
+{
+}
 
 /// How it comes about.
-pub(crate) trait Differences: Own + Sized {
+pub(crate) trait SchemeDefinition: SchemeOperations + Sized {
     /// Refuses, before there are tables, what no set of the scheme has.
     fn check(spec: &Spec) -> Result<(), SchemeError>;
 

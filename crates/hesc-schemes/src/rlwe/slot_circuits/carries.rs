@@ -1,10 +1,10 @@
 //! Carries along slots: the prefixes of an adder whose bits lie beside each other in one ciphertext.
 
-use super::ciphertext::State;
 use super::evaluators::{Evaluator, Keyed};
-use super::keys::{GaloisKeys, RelinKey};
-use super::{Ciphertext, Rlwe};
 use crate::SchemeError;
+use crate::rlwe::ciphertext::State;
+use crate::rlwe::keys::{GaloisKeys, RelinKey};
+use crate::rlwe::{Ciphertext, Rlwe};
 
 impl Rlwe {
     /// The carries of bits of which some generate and some pass one on, by Kogge and Stone (1973): for each
@@ -34,7 +34,7 @@ impl Rlwe {
     }
 
     /// [`Self::carries`] by an evaluator.
-    pub(super) fn carries_by<E: Evaluator>(
+    pub(crate) fn carries_by<E: Evaluator>(
         &self,
         by: &mut E,
         generates: &E::Value,

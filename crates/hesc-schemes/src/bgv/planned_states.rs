@@ -1,49 +1,40 @@
-//! Sums of products at levels that a plan says: what circuits on slots are made of.
-//!
-//! A plan knows before it begins what becomes of the noise: [`Outline`]s go through the same operations as ciphertexts
-//! will, without their words; those of encryptions that have nothing in common are drawn ([`super::sampled`]), others
-//! bounded. For BGV sets whose primes are 1 modulo the plaintext modulus: all others change the
-//! factor on plaintexts from level to level, and sums of ciphertexts that came down in different ways would cost room.
+//! What becomes of ciphertexts, before there are any: a plan's circuit on their states. The noise of encryptions that have
+//! nothing in common is sampled ([`super::sampled`]), that of others bounded.
 
 use std::collections::HashSet;
 
-use hesc_math::residues::kernels;
-use hesc_math::ring::Eval;
-
-use super::buffer::{Buffer, KeptBuffers};
-use super::ciphertext::State;
-use super::levels::Dropping;
-use super::noise::Noise;
-use super::policy::SPENT_ON_SPEED;
-use super::residues::{Row, RowMut};
-use super::sampled::{Draws, MARGIN, Samples, Sum};
-use super::{Ciphertext, Plaintext, RelinKey, Rlwe, SchemeKind, parallel};
-use crate::error::refuse;
+use super::combinations::{no_products, no_terms};
+use super::sampled::{MARGIN, Samples, Sum};
+use crate::rlwe::ciphertext::State;
+use crate::rlwe::level_management::SPENT_ON_SPEED;
+use crate::rlwe::levels::Dropping;
+use crate::rlwe::noise::Noise;
+use crate::rlwe::{Basis, Ciphertext, Encryption, Rlwe};
 use crate::{Fingerprint, SchemeError};
 
 /// A ciphertext without its words, of any key: level and noise, which decide what can be done with it.
 #[derive(Debug, Clone)]
-pub struct Outline {
+pub struct PlannedState {
     params: Fingerprint,
-    state: State,
+    pub(super) state: State,
     /// What its noise may be; none where it is bounded.
     samples: Option<Samples>,
     /// Primes have been dropped for nothing to come to its level.
-    dropped: bool,
+    pub(super) dropped: bool,
 }
 
-impl Outline {
+impl PlannedState {
     /// Which of the set's levels it is at; the lowest is 1.
     pub fn level(&self) -> usize {
         self.state.level
     }
 
     /// Whether primes have been dropped for nothing to come to its level.
-    pub(super) fn is_dropped(&self) -> bool {
+    pub(crate) fn is_dropped(&self) -> bool {
         self.dropped
     }
 
-    /// The same, of which no further outline is made by draws.
+    /// The same, of which no further state is made by draws.
     pub fn settled(&self) -> Self {
         Self { samples: None, ..self.clone() }
     }
@@ -57,74 +48,35 @@ impl Outline {
     }
 }
 
-/// How something is encrypted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Encryption {
-    /// By the owner of the key: the least noise.
-    SecretKey,
-    /// By anyone.
-    PublicKey,
-}
-
 /// How much of noise may be left of products so that products of it have tails as of degree 2, or 3.
 const MOST_INHERITED: [f64; 2] = [std::f64::consts::FRAC_1_SQRT_2, 2.5];
 
 /// Encryptions under the secret key whose messages, if they are all the same, are below their noise together.
 const MOST_ALIKE: usize = 256;
 
-/// A product with an integer factor.
-type Product<'a> = (i64, &'a Ciphertext, &'a Ciphertext);
-/// A multiple of a ciphertext.
-type Multiple<'a> = (i64, &'a Ciphertext);
-
 impl Rlwe {
-    /// Refuses sets that no circuit is planned for.
-    ///
-    /// # Errors
-    /// [`SchemeError::Parameter`] unless the scheme is BGV, has special primes, and all others are 1 modulo the
-    /// plaintext modulus.
-    pub fn check_combines(&self) -> Result<(), SchemeError> {
-        let spec = self.spec();
-        if spec.scheme != SchemeKind::Bgv || spec.special_moduli.is_empty() {
-            return refuse(
-                "scheme",
-                spec.scheme.name(),
-                "circuits on slots need BGV with special primes: take a preset \"bgv_...\"",
-            );
-        }
-        let t = spec.plaintext.modulus();
-        match spec.coeff_moduli.iter().find(|&q| q % t != 1) {
-            None => Ok(()),
-            Some(q) => refuse(
-                "coeff_moduli",
-                q,
-                "circuits on slots need primes that are 1 modulo the plaintext modulus, as those of presets are",
-            ),
-        }
-    }
-
     /// What decides about operations on a ciphertext, whoever has its key.
-    pub fn outline(&self, a: &Ciphertext) -> Outline {
-        Outline { params: a.tag.params, ..self.bounded_outline(a.state) }
+    pub fn planned(&self, a: &Ciphertext) -> PlannedState {
+        PlannedState { params: a.tag.params, ..self.planned_bounded(a.state) }
     }
 
-    /// An outline whose noise is bounded.
-    pub(super) fn bounded_outline(&self, state: State) -> Outline {
-        Outline { params: self.fingerprint(), state, samples: None, dropped: false }
+    /// An state whose noise is bounded.
+    pub(crate) fn planned_bounded(&self, state: State) -> PlannedState {
+        PlannedState { params: self.fingerprint(), state, samples: None, dropped: false }
     }
 
-    /// The same of several. Encryptions as they were made, none of them twice, are taken for [`Self::fresh_outlines`]:
+    /// The same of several. Encryptions as they were made, none of them twice, are taken for [`Self::planned_encryptions`]:
     /// their noise is drawn. That of others is bounded, whatever depends on what.
-    pub fn outlines(&self, all: &[&Ciphertext]) -> Vec<Outline> {
+    pub fn planned_all(&self, all: &[&Ciphertext]) -> Vec<PlannedState> {
         let any = [Encryption::SecretKey, Encryption::PublicKey];
         let under = [&any[..1], &any].into_iter().find(|under| {
             let mut seen = HashSet::new();
             all.iter().all(|a| self.is_fresh(a, under) && seen.insert(self.mark(a)))
         });
         match under {
-            Some([only]) => self.fresh_outlines(*only, all.len()),
-            Some(_) => self.fresh_outlines(Encryption::PublicKey, all.len()),
-            None => all.iter().map(|a| self.outline(a)).collect(),
+            Some([only]) => self.planned_encryptions(*only, all.len()),
+            Some(_) => self.planned_encryptions(Encryption::PublicKey, all.len()),
+            None => all.iter().map(|a| self.planned(a)).collect(),
         }
     }
 
@@ -137,13 +89,6 @@ impl Rlwe {
         own && whole && under.iter().any(|key| fresh(key) == a.state.noise)
     }
 
-    fn fresh_deviation(&self, under: Encryption) -> f64 {
-        match under {
-            Encryption::SecretKey => self.secret_key_deviation(),
-            Encryption::PublicKey => self.public_key_deviation(),
-        }
-    }
-
     /// A few words of a ciphertext's second part, the same for its negative, and for its sums with public numbers.
     fn mark(&self, a: &Ciphertext) -> [u64; 4] {
         let n = self.ring_degree();
@@ -153,86 +98,38 @@ impl Rlwe {
         std::array::from_fn(|at| if negative { (q - words(at)) % q } else { words(at) })
     }
 
-    /// The state of an encryption, whoever has its key.
-    pub(super) fn fresh_state(&self, under: Encryption) -> State {
-        let (bound, scale) = (self.spec().bound, self.default_scale());
-        let noise = self.fresh(self.fresh_deviation(under), bound, scale);
-        State { level: self.levels(), size: 2, scale, factor: 1, noise }
-    }
-
     /// What is known of an encryption under the public key, which has more noise than one under the secret key.
-    pub fn fresh_outline(&self) -> Outline {
-        self.bounded_outline(self.fresh_state(Encryption::PublicKey))
+    pub fn planned_encryption(&self) -> PlannedState {
+        self.planned_bounded(self.fresh_state(Encryption::PublicKey))
     }
 
     /// What is known of encryptions that have nothing in common. Messages count as noise: their coefficients are
     /// smaller, and what they could be at one root of unity, if all were chosen for it, is below the noise under a
     /// public key. Under the secret key that holds for bits modulo 2, of which there are fewer than coefficients, and for
     /// few ciphertexts, whose messages may be the same; others are taken for encryptions under the public key.
-    pub fn fresh_outlines(&self, under: Encryption, count: usize) -> Vec<Outline> {
+    pub fn planned_encryptions(&self, under: Encryption, count: usize) -> Vec<PlannedState> {
         let bits = self.spec().plaintext.modulus() == 2;
         let under = if bits && count <= MOST_ALIKE { under } else { Encryption::PublicKey };
-        let mut outline = self.fresh_outline();
-        let message = self.norms().embedding_factor * outline.state.noise.magnitude;
+        let mut state = self.planned_encryption();
+        let message = self.norms().embedding_factor * state.state.noise.magnitude;
         let deviation = self.noise_factor() * self.fresh_deviation(under) + message;
-        outline.state.noise = self.white(deviation);
-        let drawn = |at: usize| Outline {
+        state.state.noise = self.white(deviation);
+        let drawn = |at: usize| PlannedState {
             samples: Some(Samples::of_public_key(deviation, !(at as u64))),
-            ..outline.clone()
+            ..state.clone()
         };
         (0..count).map(drawn).collect()
     }
 
     /// What is known of [`Self::public_ciphertext`]: noise as large as its coefficients. The seed is one for each.
-    pub fn public_outline(&self, level: usize, seed: u64) -> Outline {
-        let mut outline = self.fresh_outline();
-        let deviation = self.norms().embedding_factor * outline.state.noise.magnitude;
+    pub fn planned_public(&self, level: usize, seed: u64) -> PlannedState {
+        let mut state = self.planned_encryption();
+        let deviation = self.norms().embedding_factor * state.state.noise.magnitude;
         // Nothing that is read claims less than an encryption has: a public number does not either.
-        outline.state.noise = self.white(deviation.max(self.least_deviation()));
-        outline.state.level = level;
+        state.state.noise = self.white(deviation.max(self.least_deviation()));
+        state.state.level = level;
         let samples = Some(Samples::with_secret(deviation, seed));
-        Outline { samples, ..outline }
-    }
-
-    /// Public numbers as a ciphertext beside another, at a level. Coefficients are given signs at random, so that
-    /// numbers that are alike do not add up to more than their size anywhere: only their residues matter.
-    ///
-    /// Cost: a transform for each prime.
-    ///
-    /// # Errors
-    /// [`SchemeError::ParameterMismatch`]; [`SchemeError::LastLevel`] for no level of the set.
-    pub fn public_ciphertext(
-        &self,
-        numbers: &Plaintext,
-        beside: &Ciphertext,
-        (level, seed): (usize, u64),
-    ) -> Result<Ciphertext, SchemeError> {
-        self.check_params(numbers.params)?;
-        if level == 0 || level > self.levels() {
-            return Err(SchemeError::LastLevel { level: self.levels(), wanted: level });
-        }
-        let t = self.spec().plaintext.modulus();
-        let mut draws = Draws::new(seed);
-        // `x` or `x - t`, such that their mean is zero.
-        let signed: Vec<i64> = numbers
-            .words
-            .iter()
-            .map(|&x| if draws.below(t) < x { x as i64 - t as i64 } else { x as i64 })
-            .collect();
-        let (n, primes) = (self.ring_degree(), self.chain().level(level));
-        let mut words = Buffer::take(2 * n * primes.len());
-        parallel::for_each_chunk(&mut words, 2 * n, 0, |_, limb, out| {
-            let (first, second) = out.split_at_mut(n);
-            // Primes are above the plaintext modulus.
-            let q = primes[limb].value();
-            for (word, &x) in first.iter_mut().zip(&signed) {
-                *word = if x < 0 { q - x.unsigned_abs() } else { x as u64 };
-            }
-            self.domain().rest_coefficients(RowMut::of(first), &primes[limb]);
-            second.fill(0);
-        });
-        let state = self.public_outline(level, seed).state;
-        Ok(Ciphertext { tag: beside.tag, state, words })
+        PlannedState { samples, ..state }
     }
 
     /// Noise that was bounded, with a deviation that was drawn.
@@ -243,79 +140,40 @@ impl Rlwe {
         }
     }
 
+    /// What is known of so many outputs of [`Self::unpack`], of encryptions under the public key by
+    /// [`Basis::Normal`], at a level or where they have the most room as factors. Outputs of one ciphertext have its noise
+    /// in common: it is bounded, whatever depends on what.
+    ///
+    /// # Errors
+    /// As [`Self::check_combines`], [`Self::unpacking_level`] and [`Self::unpack`].
+    pub fn planned_unpacked(
+        &self,
+        count: usize,
+        level: Option<usize>,
+    ) -> Result<Vec<PlannedState>, SchemeError> {
+        self.check_combines()?;
+        let fresh = self.fresh_state(Encryption::PublicKey);
+        let level = match level {
+            Some(level) if level == 0 || level > fresh.level => {
+                return Err(SchemeError::LastLevel { level: fresh.level, wanted: level });
+            }
+            Some(level) => level,
+            None => self.level_of_unpacked(&fresh, Basis::Normal)?,
+        };
+        let d = self.field_slots()?.ring().degree();
+        let size = self.constant_of(Basis::Normal, 0)?.size;
+        let output = self.unpacked_state(&fresh, size, d, level)?;
+        Ok(vec![self.planned_bounded(output); count])
+    }
+
     /// Bits of room before an operation is refused.
-    pub fn outline_budget(&self, a: &Outline) -> f64 {
+    pub fn planned_budget(&self, a: &PlannedState) -> f64 {
         self.budget_of(&a.state)
     }
 
     /// How many products in sequence there is room for, each of two results of the one before.
-    pub fn outline_depth(&self, a: &Outline) -> usize {
-        let mut last = a.state;
-        std::iter::from_fn(|| {
-            let level = self.level_of_product(&last, &last);
-            last = self.settled_state(self.product_at(&last, &last, level).ok()?).ok()?;
-            Some(())
-        })
-        .count()
-    }
-
-    /// Refuses ciphertexts that do not belong together, or not to the key.
-    ///
-    /// # Errors
-    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`]; [`SchemeError::NotRelinearised`].
-    pub fn check_inputs(&self, relin: &RelinKey, all: &[&Ciphertext]) -> Result<(), SchemeError> {
-        for a in all {
-            self.check_ciphertext(a)?;
-            relin.0.tag.check(self.fingerprint(), Some(a.tag))?;
-            Self::require_two_parts(&a.state, "a circuit")?;
-        }
-        Self::check_factors(all.iter().copied())
-    }
-
-    /// Refuses a ciphertext that is no input of a circuit, or not one beside another.
-    ///
-    /// # Errors
-    /// As [`Self::check_inputs`].
-    pub fn check_bit(
-        &self,
-        a: &Ciphertext,
-        beside: Option<&Ciphertext>,
-    ) -> Result<(), SchemeError> {
-        a.tag.check(self.fingerprint(), Some(beside.unwrap_or(a).tag))?;
-        Self::require_two_parts(&a.state, "a circuit")?;
-        Self::check_factors(std::iter::once(a))
-    }
-
-    /// Keeps memory of ciphertexts that are dropped, up to so many bytes, as long as the result lives.
-    pub fn keep_buffers(&self, bytes: usize) -> KeptBuffers {
-        KeptBuffers::new(bytes / size_of::<u64>())
-    }
-
-    /// Words of a ciphertext of a level.
-    pub fn ciphertext_words(&self, level: usize) -> usize {
-        2 * self.ring_degree() * self.chain().level(level).len()
-    }
-
-    /// `a` at a level not above its own, which is that of what is known of it there: divided, or without the primes that
-    /// the level has not.
-    ///
-    /// # Errors
-    /// [`SchemeError::ParameterMismatch`]; [`SchemeError::LastLevel`] for a level above the ciphertext's, or none;
-    /// [`SchemeError::NotRelinearised`].
-    pub fn lower(&self, a: &Ciphertext, known: &Outline) -> Result<Ciphertext, SchemeError> {
-        let level = known.level();
-        self.check_ciphertext(a)?;
-        Self::check_lower(&a.state, level)?;
-        let words = match level == a.level() {
-            true => Buffer::from(&*a.words),
-            false if known.dropped => self.kept_words(a, level),
-            false => self.divided_words(a, level),
-        };
-        Ok(Ciphertext {
-            tag: a.tag,
-            state: State { level, noise: known.state.noise, ..a.state },
-            words,
-        })
+    pub fn planned_depth(&self, a: &PlannedState) -> usize {
+        self.products_in_sequence(a.state)
     }
 
     /// What is known of [`Self::lower`]'s result: primes are dropped for nothing where that leaves as much room. The
@@ -323,32 +181,32 @@ impl Rlwe {
     ///
     /// # Errors
     /// The same; [`SchemeError::NoiseBudget`].
-    pub fn lower_outline(
+    pub fn planned_lower(
         &self,
-        a: &Outline,
+        a: &PlannedState,
         level: usize,
         seed: u64,
-    ) -> Result<Outline, SchemeError> {
+    ) -> Result<PlannedState, SchemeError> {
         self.check_params(a.params)?;
         Self::check_lower(&a.state, level)?;
         let Some(samples) = &a.samples else {
             let way = self.way_down(&a.state, level, Dropping::NoWorse)?;
             let dropped = way.is_dropped();
-            return Ok(Outline { dropped, ..self.bounded_outline(way.state()) });
+            return Ok(PlannedState { dropped, ..self.planned_bounded(way.state()) });
         };
         if level == a.level() {
             return Ok(a.clone());
         }
         let divided = self.divided_state(&a.state, level).and_then(|state| {
-            self.divided_outline(state, Sum::of(samples), (a.level(), self.rounding(2)), seed)
+            self.planned_division(state, Sum::of(samples), (a.level(), self.rounding(2)), seed)
         });
         if self.chain().is_within(level, a.level())
             && let Ok(state) = self.dropped_state(&a.state, level)
         {
             // Plans are made for what is drawn: what less noise would do does not matter.
-            let dropped = Outline { state, dropped: true, ..a.clone() };
-            let enough = |divided: &Outline| {
-                self.outline_budget(&dropped) >= self.outline_budget(divided) - SPENT_ON_SPEED
+            let dropped = PlannedState { state, dropped: true, ..a.clone() };
+            let enough = |divided: &PlannedState| {
+                self.planned_budget(&dropped) >= self.planned_budget(divided) - SPENT_ON_SPEED
             };
             if divided.as_ref().map_or(true, enough) {
                 return Ok(dropped);
@@ -358,13 +216,13 @@ impl Rlwe {
     }
 
     /// What a division has left, with noise of a deviation that it adds to what was drawn; refused if it does not fit.
-    fn divided_outline(
+    fn planned_division(
         &self,
         state: State,
         mut samples: Sum,
         (from, rounding): (usize, f64),
         seed: u64,
-    ) -> Result<Outline, SchemeError> {
+    ) -> Result<PlannedState, SchemeError> {
         if from != state.level {
             samples.divide(self.chain().division(from, state.level).quotient.value());
         }
@@ -379,117 +237,48 @@ impl Rlwe {
             noise.degree = noise.degree.min(2);
         }
         let state = self.checked(State { noise, ..state })?;
-        Ok(Outline { samples: Some(samples.finish()), ..self.bounded_outline(state) })
+        Ok(PlannedState { samples: Some(samples.finish()), ..self.planned_bounded(state) })
     }
 
-    fn check_lower(a: &State, level: usize) -> Result<(), SchemeError> {
-        Self::require_two_parts(a, "a circuit")?;
-        if level == 0 || level > a.level {
-            return Err(SchemeError::LastLevel { level: a.level, wanted: level });
-        }
-        Ok(())
-    }
-
-    /// `sum k_i a_i + constant`, the constant in every slot; all at one level.
-    ///
-    /// Cost: a pass for each summand.
-    ///
-    /// # Errors
-    /// [`SchemeError::Parameter`] without summands; [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`],
-    /// [`SchemeError::LevelMismatch`], [`SchemeError::NotRelinearised`]; [`SchemeError::NoiseBudget`] if the sum could
-    /// not be decrypted.
-    pub fn combination(
-        &self,
-        terms: &[Multiple<'_>],
-        constant: i64,
-        known: &Outline,
-    ) -> Result<Ciphertext, SchemeError> {
-        let Some(&(_, first)) = terms.first() else { return Self::no_terms() };
-        self.check_summands(terms.iter().map(|&(_, a)| a), first)?;
-        let state = State { noise: known.state.noise, ..first.state };
-        let mut words = Buffer::take(self.ciphertext_words(state.level));
-        self.add_multiples(&mut words, (2, false), terms, constant, state.level);
-        Ok(Ciphertext { tag: first.tag, state, words })
-    }
-
-    /// What [`Self::combination`] makes of outlines.
+    /// What [`Self::combination`] makes of states.
     ///
     /// # Errors
     /// The same, and [`SchemeError::NoiseBudget`] if the sum could not be decrypted.
-    pub fn combination_outline(
+    pub fn planned_combination(
         &self,
-        terms: &[(i64, &Outline)],
+        terms: &[(i64, &PlannedState)],
         constant: i64,
-    ) -> Result<Outline, SchemeError> {
-        let Some(&(_, first)) = terms.first() else { return Self::no_terms() };
-        self.check_outlines(terms.iter().map(|&(_, a)| a), first)?;
+    ) -> Result<PlannedState, SchemeError> {
+        let Some(&(_, first)) = terms.first() else { return no_terms() };
+        self.check_planned(terms.iter().map(|&(_, a)| a), first)?;
         let samples = self.sum_of_samples(&[], terms);
         let noise = self.with_samples(Self::noise_of_multiples(terms, constant), samples.as_ref());
         let state = self.checked(State { noise, ..first.state })?;
-        Ok(Outline { samples: samples.map(Sum::finish), ..self.bounded_outline(state) })
+        Ok(PlannedState { samples: samples.map(Sum::finish), ..self.planned_bounded(state) })
     }
 
-    fn no_terms<T>() -> Result<T, SchemeError> {
-        refuse("terms", "[]", "give at least one ciphertext")
-    }
-
-    /// `sum k_i a_i b_i + sum k_i a_i + constant`, all at one level: relinearised once, and brought down to another
-    /// level in the same division.
-    ///
-    /// Cost: a pass for each product and summand, then [`Self::relinearise_to`].
-    ///
-    /// # Errors
-    /// As [`Self::combination`], of which [`SchemeError::Parameter`] is without products; [`SchemeError::LastLevel`]
-    /// for a level above theirs.
-    pub fn combination_of_products(
-        &self,
-        relin: &RelinKey,
-        products: &[Product<'_>],
-        (terms, constant): (&[Multiple<'_>], i64),
-        known: &Outline,
-    ) -> Result<Ciphertext, SchemeError> {
-        let Some(&(_, first, _)) = products.first() else { return Self::no_products() };
-        let factors = products.iter().flat_map(|&(_, a, b)| [a, b]);
-        self.check_summands(factors.chain(terms.iter().map(|&(_, a)| a)), first)?;
-        let mut words = match *products {
-            [(1, a, b)] => self.tensors(a, (!std::ptr::eq(a, b)).then_some(b)),
-            _ => self.sum_of_tensors(products, first.level()),
-        };
-        self.add_multiples(&mut words, (3, true), terms, constant, first.level());
-        // The noise is known; what is estimated on the way down is not looked at.
-        let noise = known.state.noise;
-        let state = State { size: 3, noise, ..first.state };
-        let mut made = self.relinearise_to(
-            &Ciphertext { tag: first.tag, state, words },
-            relin,
-            known.level(),
-        )?;
-        made.state.noise = noise;
-        Ok(made)
-    }
-
-    /// What [`Self::combination_of_products`] makes of outlines, at a level. The seed is one for each sum.
+    /// What [`Self::combination_of_products`] makes of states, at a level. The seed is one for each sum.
     ///
     /// # Errors
     /// The same; [`SchemeError::NoiseBudget`] if the sum could not be decrypted; [`SchemeError::LastLevel`] for a level
     /// above theirs.
-    pub fn products_outline(
+    pub fn planned_products(
         &self,
-        products: &[(i64, &Outline, &Outline)],
-        (terms, constant): (&[(i64, &Outline)], i64),
+        products: &[(i64, &PlannedState, &PlannedState)],
+        (terms, constant): (&[(i64, &PlannedState)], i64),
         level: usize,
         seed: u64,
-    ) -> Result<Outline, SchemeError> {
-        let Some(&(_, first, _)) = products.first() else { return Self::no_products() };
+    ) -> Result<PlannedState, SchemeError> {
+        let Some(&(_, first, _)) = products.first() else { return no_products() };
         let factors = products.iter().flat_map(|&(_, a, b)| [a, b]);
-        self.check_outlines(factors.chain(terms.iter().map(|&(_, a)| a)), first)?;
+        self.check_planned(factors.chain(terms.iter().map(|&(_, a)| a)), first)?;
         let mut noise = Self::noise_of_multiples(terms, constant);
         let samples = self.sum_of_samples(products, terms);
         for &(k, a, b) in products {
             let (a, b) = (&a.state, &b.state);
             let product = match &samples {
                 Some(_) => self.product_with_constants(a, b),
-                None => self.differences().product_noise(self, a, b),
+                None => self.operations().product_noise(self, a, b),
             };
             noise = noise.plus(product.times(k.unsigned_abs() as f64));
         }
@@ -497,7 +286,7 @@ impl Rlwe {
         let sum = self.checked(State { size: 3, noise, ..first.state })?;
         let state = self.relinearised_state(&sum, level)?;
         let Some(samples) = samples else {
-            return Ok(self.bounded_outline(state));
+            return Ok(self.planned_bounded(state));
         };
         // Of two roundings the first is divided with the rest.
         let (from, rounding) = (first.level(), self.rounding(2));
@@ -505,30 +294,14 @@ impl Rlwe {
         if level < from {
             left = rounding + left / self.chain().division(from, level).quotient.value();
         }
-        self.divided_outline(state, samples, (from, left), seed)
+        self.planned_division(state, samples, (from, left), seed)
     }
 
-    fn no_products<T>() -> Result<T, SchemeError> {
-        refuse("products", "[]", "give at least one product")
-    }
-
-    /// Refuses what does not go into one sum, before it is made.
-    fn check_summands<'a>(
+    /// [`Self::check_summands`] of states.
+    fn check_planned<'a>(
         &self,
-        mut all: impl Iterator<Item = &'a Ciphertext>,
-        first: &Ciphertext,
-    ) -> Result<(), SchemeError> {
-        all.try_for_each(|a| {
-            self.check_operands(first, a)?;
-            Self::require_two_parts(&a.state, "a circuit")
-        })
-    }
-
-    /// [`Self::check_summands`] of outlines.
-    fn check_outlines<'a>(
-        &self,
-        mut all: impl Iterator<Item = &'a Outline>,
-        first: &Outline,
+        mut all: impl Iterator<Item = &'a PlannedState>,
+        first: &PlannedState,
     ) -> Result<(), SchemeError> {
         all.try_for_each(|a| {
             self.check_params(a.params)?;
@@ -537,30 +310,19 @@ impl Rlwe {
         })
     }
 
-    /// Refuses ciphertexts with a factor, which only bytes that lie have where no prime changes it.
-    fn check_factors<'a>(mut all: impl Iterator<Item = &'a Ciphertext>) -> Result<(), SchemeError> {
-        match all.find(|a| a.state.factor != 1) {
-            None => Ok(()),
-            Some(a) => refuse(
-                "factor",
-                a.state.factor,
-                "ciphertexts of these parameters have none: encrypt again",
-            ),
-        }
-    }
-
-    fn noise_of_multiples(terms: &[(i64, &Outline)], constant: i64) -> Noise {
+    fn noise_of_multiples(terms: &[(i64, &PlannedState)], constant: i64) -> Noise {
         let constant = Noise::message(constant.unsigned_abs() as f64);
-        let multiple = |&(k, a): &(i64, &Outline)| a.state.noise.times(k.unsigned_abs() as f64);
+        let multiple =
+            |&(k, a): &(i64, &PlannedState)| a.state.noise.times(k.unsigned_abs() as f64);
         terms.iter().map(multiple).fold(constant, Noise::plus)
     }
 
-    /// The noise of a product of outlines that are drawn: their magnitudes are those of constants, which have the same
+    /// The noise of a product of states that are drawn: their magnitudes are those of constants, which have the same
     /// value at each root.
     fn product_with_constants(&self, a: &State, b: &State) -> Noise {
         let (x, y) = (a.noise.magnitude, b.noise.magnitude);
         let [one, other] = [a, b].map(|a| State { noise: a.noise.of_message(0.0), ..*a });
-        self.differences()
+        self.operations()
             .product_noise(self, &one, &other)
             .plus(one.noise.times_exactly(y))
             .plus(other.noise.times_exactly(x))
@@ -570,8 +332,8 @@ impl Rlwe {
     /// Drawn noise of a sum of products and ciphertexts, if that of all is drawn.
     fn sum_of_samples(
         &self,
-        products: &[(i64, &Outline, &Outline)],
-        terms: &[(i64, &Outline)],
+        products: &[(i64, &PlannedState, &PlannedState)],
+        terms: &[(i64, &PlannedState)],
     ) -> Option<Sum> {
         let root = self.degree().sqrt();
         let mut sum = Sum::new();
@@ -589,71 +351,6 @@ impl Rlwe {
         }
         Some(sum)
     }
-
-    /// Ciphertexts of two parts and a constant as words of some parts a limb, added to what is there if it counts.
-    fn add_multiples(
-        &self,
-        words: &mut [u64],
-        (parts, counts): (usize, bool),
-        terms: &[Multiple<'_>],
-        constant: i64,
-        level: usize,
-    ) {
-        let n = self.ring_degree();
-        let primes = self.chain().level(level);
-        parallel::for_each_pass(words, parts * n, 0, |_, prime, out| {
-            let q = &primes[prime];
-            let own = |a| self.residues(a).at(prime);
-            let rows_of = |wanted: i64| -> Vec<&[u64]> {
-                terms.iter().filter(|&&(k, _)| k == wanted).map(|&(_, a)| own(a)).collect()
-            };
-            let sum = &mut out[..2 * n];
-            kernels::sum_of_rows(sum, counts, &rows_of(1), &rows_of(-1), q);
-            for &(k, a) in terms.iter().filter(|&&(k, _)| k.abs() != 1) {
-                kernels::scale_add(sum, own(a), q.factor(q.modulus().reduce_signed(k)), q);
-            }
-            if constant != 0 {
-                let [mut c_0, _] = RowMut::split(sum);
-                c_0.add_constant(q.modulus().reduce_signed(constant), q);
-            }
-        });
-    }
-
-    /// The sum of products with factors, of three parts.
-    fn sum_of_tensors(&self, products: &[Product<'_>], level: usize) -> Buffer {
-        let n = self.ring_degree();
-        let primes = self.chain().level(level);
-        let mut factors: Vec<i64> = products.iter().map(|&(k, ..)| k).collect();
-        factors.sort_unstable();
-        factors.dedup();
-        let mut words = Buffer::take(3 * n * primes.len());
-        let one_prime = |scratch: &mut [u64], prime: usize, out: &mut [u64]| {
-            let q = &primes[prime];
-            for (at, &factor) in factors.iter().enumerate() {
-                let own = products.iter().filter(|&&(k, ..)| k == factor);
-                let rows: Vec<kernels::TensorRows<'_>> = own
-                    .map(|&(_, a, b)| {
-                        let pair = |c| self.residues(c).known_as::<Eval>().pair(prime);
-                        let ([a_0, a_1], [b_0, b_1]) = (pair(a), pair(b));
-                        [a_0, a_1, b_0, b_1].map(Row::words)
-                    })
-                    .collect();
-                // One factor is all there is nearly always.
-                let sum = if at == 0 { &mut *out } else { &mut *scratch };
-                let components = RowMut::<Eval>::split(&mut *sum).map(RowMut::words);
-                kernels::sum_of_tensors(components, &rows, q);
-                if factor != 1 {
-                    kernels::scale(sum, q.factor(q.modulus().reduce_signed(factor)), q);
-                }
-                if at > 0 {
-                    kernels::add(out, scratch, q);
-                }
-            }
-        };
-        let scratch = if factors.len() > 1 { 3 * n } else { 0 };
-        parallel::for_each_pass(&mut words, 3 * n, scratch, one_prime);
-        words
-    }
 }
 
 #[cfg(test)]
@@ -662,9 +359,9 @@ mod tests {
     use rand_core::{Rng as _, SeedableRng as _};
 
     use super::super::sampled::RARE;
-    use super::super::{PlaintextSpace, PrimeSet, Spec};
     use super::*;
     use crate::Assurance;
+    use crate::rlwe::{Plaintext, PlaintextSpace, PrimeSet, RelinKey, SchemeKind, Spec};
 
     /// A set for bits whose levels are near each other: much is left of products.
     fn set(index: usize, large: u32, small: u32) -> Rlwe {
@@ -682,7 +379,7 @@ mod tests {
     }
 
     /// A ciphertext and what is known of it.
-    type Known = (Ciphertext, Outline);
+    type Known = (Ciphertext, PlannedState);
 
     /// Operations on random operands, over and over, and some of them twice: sums with themselves, squares, products that
     /// share factors, of which much is left at every other level: more than plans leave. What is drawn is never below
@@ -703,7 +400,7 @@ mod tests {
             };
             let mut all: Vec<Known> = (0..6)
                 .map(|_| fresh(rng))
-                .zip(s.fresh_outlines(Encryption::PublicKey, 6))
+                .zip(s.planned_encryptions(Encryption::PublicKey, 6))
                 .collect();
             let (mut made, mut compared) = (0, 0);
             for level in (1..s.levels()).rev() {
@@ -721,7 +418,7 @@ mod tests {
                     .take(4)
                     .map(|(i, (a, known))| {
                         let seed = ((i as u64) << 32) + level as u64;
-                        let known = s.lower_outline(known, level, seed).unwrap();
+                        let known = s.planned_lower(known, level, seed).unwrap();
                         (s.lower(a, &known).unwrap(), known)
                     })
                     .collect();
@@ -769,7 +466,7 @@ mod tests {
                     noise: Noise { degree, ..s.white(most) },
                     ..s.fresh_state(Encryption::PublicKey)
                 };
-                let known = s.divided_outline(state, left, (level, rounding), 99).unwrap();
+                let known = s.planned_division(state, left, (level, rounding), 99).unwrap();
                 let noise = known.state.noise;
                 degrees.push(noise.degree);
                 // At roots with |s(z)| = RARE it is `2 RARE` times what counts.
@@ -800,7 +497,7 @@ mod tests {
         let plain = s.encode_integers(&[1, 0, 1]).unwrap();
         let [a, b] = [(); 2].map(|()| s.encrypt(&public, &plain, rng).unwrap());
         let own = s.expand(&s.encrypt_seeded(&secret, &plain, rng).unwrap()).unwrap();
-        let drawn = |all: &[&Ciphertext]| s.outlines(all).iter().all(|a| a.samples.is_some());
+        let drawn = |all: &[&Ciphertext]| s.planned_all(all).iter().all(|a| a.samples.is_some());
         assert!(drawn(&[&a, &b]) && drawn(&[&a, &own]) && drawn(&[&own]));
         let negative = s.negate(&a).unwrap();
         let added = s.add_plain(&a, &plain).unwrap();
@@ -817,16 +514,16 @@ mod tests {
         }
         // What is made for the secret key's noise is for no other.
         let [less, more] = [Encryption::SecretKey, Encryption::PublicKey].map(|under| {
-            let mut outlines = s.fresh_outlines(under, 1);
-            outlines.remove(0)
+            let mut states = s.planned_encryptions(under, 1);
+            states.remove(0)
         });
         assert!(less.is_drawn_within(&more) && !more.is_drawn_within(&less));
         // Nor is what is bounded for one of draws, whatever little noise it has.
-        assert!(!s.outline(&a).is_drawn_within(&more));
+        assert!(!s.planned(&a).is_drawn_within(&more));
         assert!(!less.settled().is_drawn_within(&more) && !more.is_drawn_within(&more.settled()));
         // Of multiples the bound is one, and with what they have in common.
-        let bounded = s.outline(&own);
-        let known = s.combination_outline(&[(-2, &bounded), (3, &bounded)], 1).unwrap();
+        let bounded = s.planned(&own);
+        let known = s.planned_combination(&[(-2, &bounded), (3, &bounded)], 1).unwrap();
         assert!(known.state.noise.deviation >= 4.99 * bounded.state.noise.deviation);
     }
 
@@ -852,7 +549,7 @@ mod tests {
     #[test]
     fn many_encryptions_under_the_secret_key_are_taken_for_public_ones() {
         let s = set(255, 36, 24);
-        let deviation = |under, count| s.fresh_outlines(under, count)[0].state.noise.deviation;
+        let deviation = |under, count| s.planned_encryptions(under, count)[0].state.noise.deviation;
         for (count, few) in [(1, true), (256, true), (257, false), (1000, false)] {
             let own = deviation(Encryption::SecretKey, count);
             let public = deviation(Encryption::PublicKey, count);
@@ -873,17 +570,17 @@ mod tests {
             let terms: Vec<&Known> = (0..=rng.next_u32() % 4)
                 .map(|_| &all[rng.next_u32() as usize % all.len()])
                 .collect();
-            let outlines: Vec<_> = terms.iter().map(|(_, known)| (1, known)).collect();
+            let states: Vec<_> = terms.iter().map(|(_, known)| (1, known)).collect();
             let words: Vec<_> = terms.iter().map(|(a, _)| (1, a)).collect();
-            let known = s.combination_outline(&outlines, 1).unwrap();
+            let known = s.planned_combination(&states, 1).unwrap();
             (s.combination(&words, 1, &known).unwrap(), known)
         };
         let factors: Vec<(Known, Known)> =
             (0..=rng.next_u32() % 2).map(|_| (sum(rng), sum(rng))).collect();
         let terms = sum(rng);
-        let outlines: Vec<_> = factors.iter().map(|(a, b)| (1, &a.1, &b.1)).collect();
+        let states: Vec<_> = factors.iter().map(|(a, b)| (1, &a.1, &b.1)).collect();
         let words: Vec<_> = factors.iter().map(|(a, b)| (1, &a.0, &b.0)).collect();
-        let known = s.products_outline(&outlines, (&[(1, &terms.1)], 0), level, seed).ok()?;
+        let known = s.planned_products(&states, (&[(1, &terms.1)], 0), level, seed).ok()?;
         let made = s.combination_of_products(relin, &words, (&[(1, &terms.0)], 0), &known).unwrap();
         Some((made, known))
     }
