@@ -32,8 +32,8 @@ impl NoiseModel for Bfv {
             let exceeding = scheme.rounding(y.size) + 0.5 * scheme.norms().embedding_factor;
             let deviation = factor * exceeding * noise.deviation;
             // A plaintext may have all of its norm at one root.
-            let values = (factor * exceeding + n * t / 2.0) * noise.values;
-            Noise { values, ..scheme.white(deviation) }
+            let values = (factor * exceeding + n * t / 2.0) * noise.canonical_norm;
+            Noise { canonical_norm: values, ..scheme.white(deviation) }
         };
         // Divided first: the product of two noises of a large modulus exceeds what doubles hold.
         let divided = a.noise.times_exactly(t / scheme.log2_level(a.level).exp2());
@@ -50,7 +50,7 @@ impl NoiseModel for Bfv {
     }
 
     fn largest(&self, noise: Noise, _scale: f64) -> f64 {
-        self.plain_modulus() * noise.peak
+        self.plain_modulus() * noise.infinity_norm
     }
 
     /// `[t x]_Q` is `t` times the noise.

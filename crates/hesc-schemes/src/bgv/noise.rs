@@ -24,6 +24,6 @@ impl NoiseModel for Bgv {
     }
 
     fn largest(&self, noise: Noise, _scale: f64) -> f64 {
-        noise.magnitude + noise.peak
+        noise.magnitude + noise.infinity_norm
     }
 }

@@ -476,7 +476,7 @@ mod tests {
                 // A pair of conjugate roots has that.
                 let norm = 2.0 / s.degree() * largest * largest;
                 let squared = s.norms().coefficient_factor.powi(2) * s.degree();
-                let claimed = s.convolved(noise, noise).peak / squared;
+                let claimed = s.convolved(noise, noise).infinity_norm / squared;
                 assert!(
                     norm <= claimed,
                     "{factors}, {share:.1}: {norm} where {claimed} is claimed"

@@ -23,8 +23,9 @@ impl NoiseModel for Ckks {
         let (x, y) = (a.noise, b.noise);
         let message = |c: &State| c.noise.magnitude * c.scale;
         // Both errors may be as far out as one.
-        let values =
-            message(a) * y.values + message(b) * x.values + SLOT_TAILS * x.values * y.values;
+        let values = message(a) * y.canonical_norm
+            + message(b) * x.canonical_norm
+            + SLOT_TAILS * x.canonical_norm * y.canonical_norm;
         scheme.in_slots(values, x.magnitude * y.magnitude)
     }
 
@@ -34,13 +35,13 @@ impl NoiseModel for Ckks {
     }
 
     fn largest(&self, noise: Noise, scale: f64) -> f64 {
-        let largest = noise.magnitude * scale + noise.peak;
+        let largest = noise.magnitude * scale + noise.infinity_norm;
         // Not `max`, which would take what is no number for 1.
         if largest < 1.0 { 1.0 } else { largest }
     }
 
     fn error_bound(&self, scheme: &Rlwe, a: &State) -> f64 {
-        let error = SLOT_TAILS * a.noise.values / a.scale;
+        let error = SLOT_TAILS * a.noise.canonical_norm / a.scale;
         error + scheme.float_error(a.noise.magnitude + error)
     }
 }
@@ -49,7 +50,7 @@ impl Rlwe {
     /// Noise that is known by its values.
     fn in_slots(&self, values: f64, magnitude: f64) -> Noise {
         let deviation = values / self.degree().sqrt();
-        Noise { values, magnitude, ..self.white(deviation) }
+        Noise { canonical_norm: values, magnitude, ..self.white(deviation) }
     }
 
     /// The error of encoded numbers within a bound: their Fourier transform in doubles, and
@@ -74,7 +75,7 @@ impl Rlwe {
         error: f64,
     ) -> Noise {
         let (noise, message) = (a.noise, a.noise.magnitude * a.scale);
-        let values = noise.values * (bound * scale + SLOT_TAILS * error) + message * error;
+        let values = noise.canonical_norm * (bound * scale + SLOT_TAILS * error) + message * error;
         self.in_slots(values, noise.magnitude * bound)
     }
 
@@ -89,7 +90,7 @@ impl Rlwe {
         if scales.0 == scales.1 {
             return noise;
         }
-        let values = noise.values + (scales.0 - scales.1).abs() * magnitude;
+        let values = noise.canonical_norm + (scales.0 - scales.1).abs() * magnitude;
         Noise { degree: noise.degree, ..self.in_slots(values, noise.magnitude) }
     }
 }

@@ -58,8 +58,8 @@ impl Rlwe {
     pub(crate) fn white(&self, deviation: f64) -> Noise {
         Noise {
             deviation,
-            values: self.degree().sqrt() * deviation,
-            peak: TAILS * deviation * self.norms().coefficient_factor,
+            canonical_norm: self.degree().sqrt() * deviation,
+            infinity_norm: TAILS * deviation * self.norms().coefficient_factor,
             magnitude: 0.0,
             degree: 1,
         }
@@ -155,9 +155,10 @@ impl Rlwe {
         let factor = margin * correction(x.degree, y.degree);
         let norms = (self.norm_excess(x.degree) * self.norm_excess(y.degree)).sqrt();
         Noise {
-            deviation: factor * (x.values * y.deviation).min(x.deviation * y.values),
-            values: factor * x.values * y.values,
-            peak: norms * n * x.deviation * y.deviation * self.dual_factor(),
+            deviation: factor
+                * (x.canonical_norm * y.deviation).min(x.deviation * y.canonical_norm),
+            canonical_norm: factor * x.canonical_norm * y.canonical_norm,
+            infinity_norm: norms * n * x.deviation * y.deviation * self.dual_factor(),
             magnitude: 0.0,
             degree: 1,
         }
@@ -192,20 +193,21 @@ impl Rlwe {
         let (n, ring, dual) = (self.degree(), self.norms(), self.dual_factor());
         // What a term of the plaintext makes of coefficients.
         let sum = plain.sum * ring.monomial_growth;
-        let deviation = (noise.values * plain.norm / n.sqrt()).min(noise.deviation * plain.value);
-        let peak = if noise.degree == 1 {
+        let deviation =
+            (noise.canonical_norm * plain.norm / n.sqrt()).min(noise.deviation * plain.value);
+        let infinity_norm = if noise.degree == 1 {
             // Gaussian but for what the largest root contributes, a product of two such numbers, and for what is
-            // left of products: their Euclidean norm is at most three times the peak that they are given.
+            // left of products: their Euclidean norm is at most three times the infinity_norm that they are given.
             TAILS * deviation * ring.coefficient_factor
-                + 2.0 * ROOT_TAILS * noise.values * plain.value * dual / n
+                + 2.0 * ROOT_TAILS * noise.canonical_norm * plain.value * dual / n
                 + 3.0 * self.structured(noise) * plain.norm
         } else {
             n.sqrt() * noise.deviation * plain.norm * dual
         };
         Noise {
             deviation,
-            values: noise.values * plain.value,
-            peak: peak.min(noise.peak * sum),
+            canonical_norm: noise.canonical_norm * plain.value,
+            infinity_norm: infinity_norm.min(noise.infinity_norm * sum),
             magnitude: noise.magnitude * sum,
             degree: noise.degree,
         }
@@ -215,15 +217,20 @@ impl Rlwe {
     /// that are alike stays.
     pub(crate) fn of_deviation(&self, noise: Noise, deviation: f64) -> Noise {
         let deviation = deviation.max(self.least_deviation());
-        let values = noise.values * deviation / noise.deviation;
+        let values = noise.canonical_norm * deviation / noise.deviation;
         let alike = TAILS * deviation * self.norms().coefficient_factor;
-        Noise { deviation, values, peak: alike + self.structured(noise), ..noise }
+        Noise {
+            deviation,
+            canonical_norm: values,
+            infinity_norm: alike + self.structured(noise),
+            ..noise
+        }
     }
 
-    /// The part of the peak that coefficients which are alike do not have.
+    /// The part of the infinity_norm that coefficients which are alike do not have.
     fn structured(&self, noise: Noise) -> f64 {
         let alike = TAILS * noise.deviation * self.norms().coefficient_factor;
-        if noise.peak > alike * (1.0 + 1e-9) { noise.peak - alike } else { 0.0 }
+        if noise.infinity_norm > alike * (1.0 + 1e-9) { noise.infinity_norm - alike } else { 0.0 }
     }
 
     /// Whether noise is alike at all roots: nothing has been multiplied, or what was is gone.

@@ -18,7 +18,7 @@
 //!   power-of-two rings that of the coefficients, a sub-Gaussian parameter where they are alike;
 //! - the same of the *values* at the worst root of unity: `sqrt(N)` deviations where they are alike, more
 //!   where a product has made some of them larger;
-//! - the *peak*: a bound on the coefficients, which is what decryption depends on.
+//! - the *infinity_norm*: a bound on the coefficients, which is what decryption depends on.
 //!
 //! In rings of odd index coefficients are larger than deviations by factors of `hesc_math::RingIndex`; in
 //! power-of-two rings these are 1.
@@ -78,9 +78,9 @@ pub(crate) struct Noise {
     /// Root mean square of the values at the roots of unity divided by `sqrt(N)`, at most.
     pub deviation: f64,
     /// Root mean square of the value at a root of unity, at the worst of them.
-    pub values: f64,
+    pub canonical_norm: f64,
     /// Bound on the coefficients.
-    pub peak: f64,
+    pub infinity_norm: f64,
     /// Bound on the numbers in the slots (CKKS), on the coefficients of the plaintext before it is
     /// reduced (BGV); 0 in BFV.
     pub magnitude: f64,
@@ -103,15 +103,15 @@ pub(crate) struct PlainSize {
 impl Noise {
     /// A plaintext without noise.
     pub(crate) fn message(magnitude: f64) -> Self {
-        Self { deviation: 0.0, values: 0.0, peak: 0.0, magnitude, degree: 1 }
+        Self { deviation: 0.0, canonical_norm: 0.0, infinity_norm: 0.0, magnitude, degree: 1 }
     }
 
     /// Everything times a number.
     pub(crate) fn times_exactly(self, by: f64) -> Self {
         Self {
             deviation: self.deviation * by,
-            values: self.values * by,
-            peak: self.peak * by,
+            canonical_norm: self.canonical_norm * by,
+            infinity_norm: self.infinity_norm * by,
             magnitude: self.magnitude * by,
             ..self
         }
@@ -121,8 +121,8 @@ impl Noise {
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             deviation: self.deviation + other.deviation,
-            values: self.values + other.values,
-            peak: self.peak + other.peak,
+            canonical_norm: self.canonical_norm + other.canonical_norm,
+            infinity_norm: self.infinity_norm + other.infinity_norm,
             magnitude: self.magnitude + other.magnitude,
             degree: self.degree.max(other.degree),
         }
@@ -134,8 +134,8 @@ impl Noise {
         let by = size.max(1.0);
         Self {
             deviation: self.deviation * by,
-            values: self.values * by,
-            peak: self.peak * by,
+            canonical_norm: self.canonical_norm * by,
+            infinity_norm: self.infinity_norm * by,
             magnitude: self.magnitude * size,
             ..self
         }
@@ -144,8 +144,8 @@ impl Noise {
     /// Whether nothing that is known of it is larger than of other noise.
     pub(crate) fn is_within(self, other: Self) -> bool {
         self.deviation <= other.deviation
-            && self.values <= other.values
-            && self.peak <= other.peak
+            && self.canonical_norm <= other.canonical_norm
+            && self.infinity_norm <= other.infinity_norm
             && self.magnitude <= other.magnitude
             && self.degree <= other.degree
     }
@@ -224,12 +224,18 @@ mod tests {
     /// Each of the numbers that describe noise counts by itself.
     #[test]
     fn noise_is_within_other_noise_in_every_number() {
-        let noise = Noise { deviation: 2.0, values: 3.0, peak: 5.0, magnitude: 7.0, degree: 2 };
+        let noise = Noise {
+            deviation: 2.0,
+            canonical_norm: 3.0,
+            infinity_norm: 5.0,
+            magnitude: 7.0,
+            degree: 2,
+        };
         assert!(noise.is_within(noise));
         for larger in [
             Noise { deviation: 2.5, ..noise },
-            Noise { values: 3.5, ..noise },
-            Noise { peak: 5.5, ..noise },
+            Noise { canonical_norm: 3.5, ..noise },
+            Noise { infinity_norm: 5.5, ..noise },
             Noise { magnitude: 7.5, ..noise },
             Noise { degree: 3, ..noise },
         ] {

@@ -82,8 +82,8 @@ impl Rlwe {
         let scale = reader.f64()?;
         let noise = Noise {
             deviation: reader.f64()?,
-            values: reader.f64()?,
-            peak: reader.f64()?,
+            canonical_norm: reader.f64()?,
+            infinity_norm: reader.f64()?,
             magnitude: reader.f64()?,
             degree: reader.u32()?,
         };
@@ -98,8 +98,8 @@ impl Rlwe {
         // Who claims less noise than any ciphertext has would have results trusted that are none.
         let least = self.white(self.least_deviation());
         if noise.deviation < least.deviation
-            || noise.values < least.values
-            || noise.peak < least.peak
+            || noise.canonical_norm < least.canonical_norm
+            || noise.infinity_norm < least.infinity_norm
         {
             return Err(reader.error("it claims less noise than an encryption has"));
         }
@@ -108,7 +108,7 @@ impl Rlwe {
     }
 
     fn write_noise(writer: &mut Writer, scale: f64, noise: Noise) {
-        writer.f64(scale).f64(noise.deviation).f64(noise.values).f64(noise.peak);
+        writer.f64(scale).f64(noise.deviation).f64(noise.canonical_norm).f64(noise.infinity_norm);
         writer.f64(noise.magnitude).u32(noise.degree);
     }
 

@@ -55,8 +55,8 @@ impl Rlwe {
             let shifted = self.multiply_plain(number, &power)?;
             // Values at roots of unity keep their size.
             let (own, growth) = (number.state.noise, self.norms().monomial_growth);
-            let (peak, magnitude) = (own.peak * growth, own.magnitude * growth);
-            let state = State { noise: Noise { peak, magnitude, ..own }, ..shifted.state };
+            let (infinity_norm, magnitude) = (own.infinity_norm * growth, own.magnitude * growth);
+            let state = State { noise: Noise { infinity_norm, magnitude, ..own }, ..shifted.state };
             packed = self.add(&packed, &Ciphertext { state, ..shifted })?;
         }
         Ok(packed)
@@ -439,7 +439,7 @@ mod tests {
                 let signs: Vec<i64> = rows.iter().map(|row| SIZE * i64::from(row[worst])).collect();
                 let known = s.white(s.least_deviation());
                 let size = SIZE as f64;
-                for noise in [Noise { peak: size, ..known }, known.of_message(size)] {
+                for noise in [Noise { infinity_norm: size, ..known }, known.of_message(size)] {
                     let mut all = vec![&nothing; j + 1];
                     let a = clear(&signs, noise);
                     all[j] = &a;
@@ -450,7 +450,7 @@ mod tests {
                     Composition::new(primes).centred(&mut found, &mut phase);
                     let largest = found.iter().fold(0.0f64, |most, x| most.max(x.abs()));
                     grown = grown.max(largest / size);
-                    let claimed = packed.state.noise.peak + packed.state.noise.magnitude;
+                    let claimed = packed.state.noise.infinity_norm + packed.state.noise.magnitude;
                     assert!(
                         largest <= claimed,
                         "{index}, {j}: {largest} where {claimed} is claimed"

@@ -16,9 +16,9 @@ use super::party::{CHAINS, DEGREE, SCALE, SCHEMES, chained, party};
 const OTHERS: [&str; 19] = [
     // Reads the numbers of a ciphertext.
     "noise_budget",
-    "state",
-    "states",
-    "trace",
+    "planned",
+    "planned_all",
+    "dry_value",
     // Of public numbers.
     "public_ciphertext",
     "error_bound",
@@ -42,9 +42,11 @@ const OTHERS: [&str; 19] = [
 /// The sources of all that computes on ciphertexts.
 fn sources() -> Vec<String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let files =
-        ["rlwe", "bfv", "bgv", "ckks"].map(|folder| source.join(folder).read_dir().unwrap());
-    files.into_iter().flatten().map(|file| read_to_string(file.unwrap().path()).unwrap()).collect()
+    let folders =
+        ["rlwe", "rlwe/slot_circuits", "rlwe/ring_products", "bfv", "bgv", "ckks"].into_iter();
+    let entries = folders.flat_map(|folder| source.join(folder).read_dir().unwrap());
+    let paths = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+    paths.map(|path| read_to_string(path).unwrap()).collect()
 }
 
 /// The table has every public method that has to do with a ciphertext.
