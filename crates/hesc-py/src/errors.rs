@@ -88,7 +88,7 @@ fn of_scheme(error: &SchemeError) -> PyErr {
         SchemeError::Wire { .. } => WireError::new_err(text),
         SchemeError::LevelMismatch { .. }
         | SchemeError::NotRelinearised { .. }
-        | SchemeError::TooManyParts { .. }
+        | SchemeError::TooManyComponents { .. }
         | SchemeError::TooManyValues { .. }
         | SchemeError::BlockCount { .. }
         | SchemeError::Empty

@@ -175,22 +175,22 @@ pub enum SchemeError {
         /// Primes asked for.
         wanted: usize,
     },
-    /// A ciphertext of three parts where two are needed.
-    #[error("{operation} needs ciphertexts of two parts; relinearise the product first")]
+    /// A ciphertext of three components where two are needed.
+    #[error("{operation} needs ciphertexts of two components; relinearise the product first")]
     NotRelinearised {
         /// The operation.
         operation: &'static str,
     },
-    /// A product of more parts than an operation takes.
+    /// A product of more components than an operation takes.
     #[error(
-        "{parts} parts are more than the {most} that {operation} takes: relinearise each product \
+        "{components} components are more than the {most} that {operation} takes: relinearise each product \
          before it is multiplied further, or multiply fewer factors"
     )]
-    TooManyParts {
+    TooManyComponents {
         /// The operation.
         operation: &'static str,
         /// Parts of its operand or result.
-        parts: usize,
+        components: usize,
         /// Parts it takes.
         most: usize,
     },

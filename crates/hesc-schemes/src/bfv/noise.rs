@@ -22,7 +22,7 @@ impl NoiseModel for Bfv {
 
     /// `t (v_1 k_2 + v_2 k_1) + m_1 v_2 + m_2 v_1 + t v_1 v_2 / Q`, `k` the multiples of `Q` that
     /// `c_0 + c_1 s + ...` exceeds it by: coefficients as those of a rounding, independent of the
-    /// noise since the parts of a ciphertext are uniform.
+    /// noise since the components of a ciphertext are uniform.
     fn product_noise(&self, scheme: &Rlwe, a: &State, b: &State) -> Noise {
         let (n, t) = (scheme.degree(), self.plain_modulus());
         let cross = |x: &State, y: &State| {

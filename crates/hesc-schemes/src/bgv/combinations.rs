@@ -74,14 +74,14 @@ impl Rlwe {
             .collect();
         let (n, primes) = (self.ring_degree(), self.chain().level(level));
         let mut words = Buffer::take(2 * n * primes.len());
-        parallel::for_each_chunk(&mut words, 2 * n, 0, |_, limb, out| {
+        parallel::for_each_chunk(&mut words, 2 * n, 0, |_, prime, out| {
             let (first, second) = out.split_at_mut(n);
             // Primes are above the plaintext modulus.
-            let q = primes[limb].value();
+            let q = primes[prime].value();
             for (word, &x) in first.iter_mut().zip(&signed) {
                 *word = if x < 0 { q - x.unsigned_abs() } else { x as u64 };
             }
-            self.domain().rest_coefficients(RowMut::of(first), &primes[limb]);
+            self.domain().rest_coefficients(RowMut::of(first), &primes[prime]);
             second.fill(0);
         });
         let state = self.planned_public(level, seed).state;
@@ -96,7 +96,7 @@ impl Rlwe {
         for a in all {
             self.check_ciphertext(a)?;
             relin.0.tag.check(self.fingerprint(), Some(a.tag))?;
-            Self::require_two_parts(&a.state, "a circuit")?;
+            Self::require_two_components(&a.state, "a circuit")?;
         }
         Self::check_factors(all.iter().copied())
     }
@@ -111,7 +111,7 @@ impl Rlwe {
         beside: Option<&Ciphertext>,
     ) -> Result<(), SchemeError> {
         a.tag.check(self.fingerprint(), Some(beside.unwrap_or(a).tag))?;
-        Self::require_two_parts(&a.state, "a circuit")?;
+        Self::require_two_components(&a.state, "a circuit")?;
         Self::check_factors(std::iter::once(a))
     }
 
@@ -148,7 +148,7 @@ impl Rlwe {
     }
 
     pub(super) fn check_lower(a: &State, level: usize) -> Result<(), SchemeError> {
-        Self::require_two_parts(a, "a circuit")?;
+        Self::require_two_components(a, "a circuit")?;
         if level == 0 || level > a.level {
             return Err(SchemeError::LastLevel { level: a.level, wanted: level });
         }
@@ -220,7 +220,7 @@ impl Rlwe {
     ) -> Result<(), SchemeError> {
         all.try_for_each(|a| {
             self.check_operands(first, a)?;
-            Self::require_two_parts(&a.state, "a circuit")
+            Self::require_two_components(&a.state, "a circuit")
         })
     }
 
@@ -236,18 +236,18 @@ impl Rlwe {
         }
     }
 
-    /// Ciphertexts of two parts and a constant as words of some parts a limb, added to what is there if it counts.
+    /// Ciphertexts of two components and a constant as words of so many components modulo each prime, added to what is there if it counts.
     fn add_multiples(
         &self,
         words: &mut [u64],
-        (parts, counts): (usize, bool),
+        (components, counts): (usize, bool),
         terms: &[Multiple<'_>],
         constant: i64,
         level: usize,
     ) {
         let n = self.ring_degree();
         let primes = self.chain().level(level);
-        parallel::for_each_pass(words, parts * n, 0, |_, prime, out| {
+        parallel::for_each_pass(words, components * n, 0, |_, prime, out| {
             let q = &primes[prime];
             let own = |a| self.residues(a).at(prime);
             let rows_of = |wanted: i64| -> Vec<&[u64]> {
@@ -265,7 +265,7 @@ impl Rlwe {
         });
     }
 
-    /// The sum of products with factors, of three parts.
+    /// The sum of products with factors, of three components.
     fn sum_of_tensors(&self, products: &[Product<'_>], level: usize) -> Buffer {
         let n = self.ring_degree();
         let primes = self.chain().level(level);

@@ -89,7 +89,7 @@ impl Rlwe {
         own && whole && under.iter().any(|key| fresh(key) == a.state.noise)
     }
 
-    /// A few words of a ciphertext's second part, the same for its negative, and for its sums with public numbers.
+    /// A few words of a ciphertext's second component, the same for its negative, and for its sums with public numbers.
     fn mark(&self, a: &Ciphertext) -> [u64; 4] {
         let n = self.ring_degree();
         let q = self.chain().level(a.level())[0].value();
@@ -306,7 +306,7 @@ impl Rlwe {
         all.try_for_each(|a| {
             self.check_params(a.params)?;
             Self::check_levels(&first.state, &a.state)?;
-            Self::require_two_parts(&a.state, "a circuit")
+            Self::require_two_components(&a.state, "a circuit")
         })
     }
 

@@ -164,8 +164,8 @@ impl Rlwe {
         }
         wipe(&mut pairs);
         let mut words = vec![0; level * n];
-        parallel::for_each_chunk(&mut words, n, 0, |_, limb, out| {
-            let prime = &self.chain().level(level)[limb];
+        parallel::for_each_chunk(&mut words, n, 0, |_, index, out| {
+            let prime = &self.chain().level(level)[index];
             kernels::reduce_small_signed(out, &rounded, prime);
             if excess > 0 {
                 let unit = prime.modulus().pow(2, excess as u64);

@@ -113,7 +113,7 @@ impl Rlwe {
         let same_scale = (a.state.scale / expected.state.scale - 1.0).abs() <= SCALE_TOLERANCE;
         if a.state.size != expected.state.size || !same_scale {
             return Err(SchemeError::NotShared {
-                problem: "its scale or number of parts is not that of the result which was expected; \
+                problem: "its scale or number of components is not that of the result which was expected; \
                           it comes from another program",
             });
         }

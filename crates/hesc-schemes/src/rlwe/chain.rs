@@ -11,7 +11,7 @@ use super::prime_set::PrimeSet;
 use crate::SchemeError;
 
 /// The primes of a set and what moving between them takes: all tables that depend on the level. Keys are for all
-/// primes; a level uses the limbs and digits of keys that it has.
+/// primes; a level uses the residues and digits of keys that it has.
 #[derive(Debug)]
 pub(crate) struct Chain {
     ring: RingIndex,

@@ -22,13 +22,13 @@ pub(crate) struct State {
     pub(crate) noise: Noise,
 }
 
-/// A ciphertext of two parts, or of more after products: `c_0 + c_1 s + c_2 s^2 + ...` is the noisy
+/// A ciphertext of two components, or of more after products: `c_0 + c_1 s + c_2 s^2 + ...` is the noisy
 /// plaintext modulo the primes of its level.
 #[derive(Debug, Clone)]
 pub struct Ciphertext {
     pub(crate) tag: Tag,
     pub(crate) state: State,
-    /// Limb after limb, one for each prime of the level, in each part after part. Coefficients in BFV,
+    /// Prime after prime, one for each prime of the level, in each component after component. Coefficients in BFV,
     /// evaluations in BGV and CKKS.
     pub(crate) words: Buffer,
 }

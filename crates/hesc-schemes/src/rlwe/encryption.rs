@@ -9,7 +9,7 @@ use zeroize::{Zeroize, Zeroizing};
 use super::buffer::Buffer;
 use super::ciphertext::{Bound, State};
 use super::domain::Domain;
-use super::key_pair::{PublicKey, SecretKey, limb_seeds};
+use super::key_pair::{PublicKey, SecretKey, residue_seeds};
 use super::noise::{LIMIT, Noise};
 use super::residues::{AtRest, Residues, RowMut};
 use super::scheme_operations::Message;
@@ -188,9 +188,13 @@ impl Rlwe {
             mask.clear();
             mask.add_small(u, q);
             let mask = mask.forward(q);
-            for (out, part) in out.chunks_exact_mut(n).zip(&key.parts) {
+            for (out, component) in out.chunks_exact_mut(n).zip(&key.components) {
                 let mut product = RowMut::of(out);
-                product.set_product(Residues::of(part, 1, n).row(places[prime], 0), mask.row(), q);
+                product.set_product(
+                    Residues::of(component, 1, n).row(places[prime], 0),
+                    mask.row(),
+                    q,
+                );
                 self.domain().rest_evaluations(product, q);
             }
             let (c_0, c_1) = out.split_at_mut(n);
@@ -242,7 +246,7 @@ impl Rlwe {
         let message = self.message(plaintext, level, 1)?;
         let seed = sampling::fresh_seed(rng);
         let (primes, places) = (self.chain().level(level), self.chain().places(level));
-        let seeds = limb_seeds(seed, primes.len());
+        let seeds = residue_seeds(seed, primes.len());
         let mut sampler = Sampler::new(self.ring());
         sampler.sample_centred_binomial(rng);
         let e = sampler.coefficients();
@@ -268,7 +272,7 @@ impl Rlwe {
         seeded.tag.check(self.fingerprint(), None)?;
         let (n, level) = (self.ring_degree(), seeded.state.level);
         let primes = self.chain().level(level);
-        let seeds = limb_seeds(seeded.seed, primes.len());
+        let seeds = residue_seeds(seeded.seed, primes.len());
         let mut words = Buffer::take(2 * n * primes.len());
         let first = Residues::<AtRest>::of(&seeded.words, 1, n);
         parallel::for_each_chunk(&mut words, 2 * n, 0, |_, prime, out| {

@@ -92,7 +92,7 @@ impl Rlwe {
             .plus(self.operations().plain_noise(self, bound, scale))
     }
 
-    /// What rounding each of `size` parts adds, in units of the noise: deviations of
+    /// What rounding each of `size` components adds, in units of the noise: deviations of
     /// `r_0 + r_1 s + r_2 s^2 + ...`, `r` uniform in [-1/2, 1/2]. A power `s^i` at a root of unity has
     /// the mean square `i! (2N/3)^i`, as that of a complex Gaussian number, and for the keys that are taken at most
     /// [`POWER_MARGIN`] times that.
@@ -114,7 +114,7 @@ impl Rlwe {
         let before = a.noise.times_exactly(1.0 / prime);
         let tails: f64 = (1..=a.noise.degree.min(64)).map(f64::from).product::<f64>().sqrt();
         let covered = 2.0 * before.deviation * tails < rounding;
-        // The rounding itself has the powers of the secret that the parts have.
+        // The rounding itself has the powers of the secret that the components have.
         let own = a.size as u32 - 1;
         let degree = if covered { own } else { a.noise.degree.max(own) };
         let magnitude = self.operations().divided_magnitude(a.noise.magnitude, prime);
@@ -227,7 +227,7 @@ impl Rlwe {
         }
     }
 
-    /// The part of the infinity_norm that coefficients which are alike do not have.
+    /// The part of the infinity norm that coefficients which are alike do not have.
     fn structured(&self, noise: Noise) -> f64 {
         let alike = TAILS * noise.deviation * self.norms().coefficient_factor;
         if noise.infinity_norm > alike * (1.0 + 1e-9) { noise.infinity_norm - alike } else { 0.0 }

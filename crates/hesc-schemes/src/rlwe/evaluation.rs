@@ -35,7 +35,10 @@ impl Rlwe {
         Ok(())
     }
 
-    pub(crate) fn require_two_parts(a: &State, operation: &'static str) -> Result<(), SchemeError> {
+    pub(crate) fn require_two_components(
+        a: &State,
+        operation: &'static str,
+    ) -> Result<(), SchemeError> {
         if a.size == 2 { Ok(()) } else { Err(SchemeError::NotRelinearised { operation }) }
     }
 
@@ -160,7 +163,7 @@ impl Rlwe {
     }
 
     /// `a * plaintext`: slot by slot for what was encoded into slots, as polynomials otherwise.
-    /// CKKS: scales multiply. Cost: in BFV a transform back and forth for each part and prime.
+    /// CKKS: scales multiply. Cost: in BFV a transform back and forth for each component and prime.
     ///
     /// # Errors
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::LevelMismatch`],

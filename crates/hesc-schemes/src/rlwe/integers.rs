@@ -2,7 +2,7 @@ use std::sync::OnceLock;
 
 use hesc_math::finite_field::{Slots as FieldSlots, slot_degree};
 use hesc_math::residues::{Reducer, kernels};
-use hesc_math::ring::Prime;
+use hesc_math::ring::{Coeff, Prime};
 use hesc_math::rns::Conversion;
 use hesc_math::{MathError, Modulus, RingIndex};
 use zeroize::Zeroizing;
@@ -11,6 +11,7 @@ use super::chain::Chain;
 use super::ciphertext::State;
 use super::ciphertext::rounded_up;
 use super::noise::{LIMIT, PlainSize};
+use super::residues::Residues;
 use super::values::Values;
 use super::{Plaintext, PlaintextSpace, Rlwe, Spec};
 use crate::SchemeError;
@@ -216,7 +217,9 @@ impl Integers {
         let decoder = &self.decoders[a.level - 1];
         scheme.to_coefficients(&mut phase, a.level);
         let mut prepared = Zeroizing::new(vec![0; decoder.prepared_words(n)]);
-        let distance = decoder.prepare(&mut prepared, |limb| &phase[limb * n..][..n]);
+        let distance = decoder.prepare(&mut prepared, |prime| {
+            Residues::<Coeff>::of(&phase, 1, n).row(prime, 0).words()
+        });
         if distance > LIMIT {
             return Err(SchemeError::NoiseTooLarge);
         }

@@ -7,14 +7,14 @@ use hesc_math::{AesCtrRng, Coeff, Eval, Poly, Ring, RingIndex, RngSeed, Word};
 use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use super::noise::{MOST_PARTS, POWER_MARGIN};
+use super::noise::{MOST_COMPONENTS, POWER_MARGIN};
 use super::residue_wire::{read_residues, residues_length, write_residues};
 use super::residues::Residues;
 use super::values::Values;
 use crate::wire::{Kind, Reader, TAG, Writer, framed};
 use crate::{Fingerprint, KeyId, SchemeError, Tag};
 
-/// A uniform ternary polynomial as evaluations modulo all primes of a set, limb after limb. No `Debug`, no
+/// A uniform ternary polynomial as evaluations modulo all primes of a set, prime after prime. No `Debug`, no
 /// equality, no `Clone`; wiped on drop.
 #[derive(ZeroizeOnDrop)]
 pub struct SecretKey<W: Word = u64> {
@@ -30,13 +30,13 @@ impl SecretKey {
     }
 }
 
-/// An encryption of zero, `(b, a)` with `b = -(a s + e)`, as evaluations, limb after limb; `a` comes from
+/// An encryption of zero, `(b, a)` with `b = -(a s + e)`, as evaluations, prime after prime; `a` comes from
 /// a seed, which is what travels.
 #[derive(Clone)]
 pub struct PublicKey<W: Word = u64> {
     pub(crate) tag: Tag,
     pub(crate) seed: RngSeed,
-    pub(crate) parts: [Vec<W>; 2],
+    pub(crate) components: [Vec<W>; 2],
 }
 
 impl<W: Word> SecretKey<W> {
@@ -100,7 +100,7 @@ impl<W: Word> PublicKey<W> {
     pub(crate) fn to_bytes<B: Basis<W> + ?Sized>(&self, basis: &B) -> Vec<u8> {
         let mut writer = Writer::of_length(Kind::PublicKey, Self::length(basis));
         writer.tag(self.tag).bytes(&self.seed);
-        let mut first = self.parts[0].clone();
+        let mut first = self.components[0].clone();
         basis.inverse(&mut first);
         write_residues(&mut writer, &first, basis.ring_degree(), basis.moduli().into_iter());
         writer.finish()
@@ -118,7 +118,7 @@ impl<W: Word> PublicKey<W> {
         let mut first = read_residues(&mut reader, basis.ring_degree(), moduli)?;
         reader.finish()?;
         basis.forward(&mut first);
-        Ok(Self { tag, seed, parts: [first, uniform(basis, seed)] })
+        Ok(Self { tag, seed, components: [first, uniform(basis, seed)] })
     }
 }
 
@@ -126,7 +126,7 @@ impl<W: Word> PublicKey<W> {
 pub(crate) trait Basis<W: Word> {
     /// Coefficients of a polynomial.
     fn ring_degree(&self) -> usize;
-    /// The primes, one a limb.
+    /// The primes.
     fn moduli(&self) -> Vec<u64>;
     /// `words += small`, as coefficients.
     fn add_small(&self, words: &mut [W], small: &[i16]);
@@ -181,56 +181,56 @@ impl Basis<u64> for [Prime] {
     }
 
     fn add_small(&self, words: &mut [u64], small: &[i16]) {
-        for (limb, prime) in words.chunks_exact_mut(small.len()).zip(self) {
-            kernels::add_small(limb, small, prime);
+        for (row, prime) in words.chunks_exact_mut(small.len()).zip(self) {
+            kernels::add_small(row, small, prime);
         }
     }
 
     fn multiply(&self, words: &mut [u64], other: &[u64]) {
         let n = Basis::ring_degree(self);
-        let limbs = words.chunks_exact_mut(n).zip(other.chunks_exact(n));
-        for ((limb, other), prime) in limbs.zip(self) {
-            kernels::multiply_assign(limb, other, prime);
-            prime.inverse(limb);
+        let rows = words.chunks_exact_mut(n).zip(other.chunks_exact(n));
+        for ((row, other), prime) in rows.zip(self) {
+            kernels::multiply_assign(row, other, prime);
+            prime.inverse(row);
         }
     }
 
     fn negate(&self, words: &mut [u64]) {
         let n = Basis::ring_degree(self);
-        words.chunks_exact_mut(n).zip(self).for_each(|(limb, prime)| kernels::negate(limb, prime));
+        words.chunks_exact_mut(n).zip(self).for_each(|(row, prime)| kernels::negate(row, prime));
     }
 
     fn forward(&self, words: &mut [u64]) {
         let n = Basis::ring_degree(self);
-        words.chunks_exact_mut(n).zip(self).for_each(|(limb, prime)| prime.forward(limb));
+        words.chunks_exact_mut(n).zip(self).for_each(|(row, prime)| prime.forward(row));
     }
 
     fn inverse(&self, words: &mut [u64]) {
         let n = Basis::ring_degree(self);
-        words.chunks_exact_mut(n).zip(self).for_each(|(limb, prime)| prime.inverse(limb));
+        words.chunks_exact_mut(n).zip(self).for_each(|(row, prime)| prime.inverse(row));
     }
 }
 
-/// Seeds of generators, one for each limb of each polynomial, so that they can be expanded side by side.
-pub(crate) fn limb_seeds(seed: RngSeed, count: usize) -> Vec<RngSeed> {
+/// Seeds of generators, one for each residue polynomial, so that they can be expanded side by side.
+pub(crate) fn residue_seeds(seed: RngSeed, count: usize) -> Vec<RngSeed> {
     let mut rng = AesCtrRng::from_seed(seed);
     (0..count).map(|_| sampling::fresh_seed(&mut rng)).collect()
 }
 
-/// A uniform polynomial, limb after limb.
+/// A uniform polynomial, prime after prime.
 fn uniform<W: Word, B: Basis<W> + ?Sized>(basis: &B, seed: RngSeed) -> Vec<W> {
     let (n, moduli) = (basis.ring_degree(), basis.moduli());
     let mut words = vec![W::zeroed(); n * moduli.len()];
-    let seeds = limb_seeds(seed, moduli.len());
-    for ((limb, q), seed) in words.chunks_exact_mut(n).zip(moduli).zip(seeds) {
-        sampling::fill_uniform_limb(limb, q, &mut AesCtrRng::from_seed(seed));
+    let seeds = residue_seeds(seed, moduli.len());
+    for ((row, q), seed) in words.chunks_exact_mut(n).zip(moduli).zip(seeds) {
+        sampling::fill_uniform_limb(row, q, &mut AesCtrRng::from_seed(seed));
     }
     words
 }
 
-/// Whether the powers of a secret are as large as the noise of ciphertexts of many parts allows for: the mean of
+/// Whether the powers of a secret are as large as the noise of ciphertexts of many components allows for: the mean of
 /// `|s|^(2i)` over the roots of unity at most [`POWER_MARGIN`] times `i! (2N/3)^i`, that of a complex Gaussian
-/// number, for every power that parts have. The mean of a high power is that of its largest value, which some keys
+/// number, for every power that components have. The mean of a high power is that of its largest value, which some keys
 /// have far out, and then every ciphertext has noise beyond what is claimed. Others are drawn again: nine of ten
 /// keys are taken in large rings, more than half in the smallest, so that a key says less than a bit of this.
 /// What varies in time is whether a key is taken, not which.
@@ -238,7 +238,7 @@ fn is_usual(values: &Values, secret: &[i16]) -> bool {
     let coefficients = Zeroizing::new(secret.iter().map(|&s| f64::from(s)).collect::<Vec<_>>());
     let variance = 2.0 / 3.0 * secret.len() as f64;
     let mut expected = 1.0;
-    let moments = Zeroizing::new(values.even_moments(&coefficients, MOST_PARTS - 1));
+    let moments = Zeroizing::new(values.even_moments(&coefficients, MOST_COMPONENTS - 1));
     moments.iter().zip(1..).fold(true, |usual, (&moment, i)| {
         expected *= f64::from(i) * variance;
         usual & (moment <= POWER_MARGIN * expected)
@@ -273,7 +273,7 @@ pub(crate) fn generate<W: Word, S: Basis<W> + ?Sized, P: Basis<W> + ?Sized>(
     add_noise(&mut b, sampler.coefficients());
     fresh.negate(&mut b);
     fresh.forward(&mut b);
-    (secret, PublicKey { tag, seed, parts: [b, a] })
+    (secret, PublicKey { tag, seed, components: [b, a] })
 }
 
 #[cfg(test)]

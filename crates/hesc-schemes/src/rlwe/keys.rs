@@ -6,7 +6,7 @@ use hesc_math::{AesCtrRng, RngSeed};
 use rand_core::{CryptoRng, SeedableRng};
 use zeroize::Zeroizing;
 
-use super::key_pair::{self, PublicKey, SecretKey, limb_seeds};
+use super::key_pair::{self, PublicKey, SecretKey, residue_seeds};
 use super::residues::{Residues, RowMut};
 use super::{Rlwe, parallel};
 use crate::error::refuse;
@@ -18,7 +18,7 @@ use crate::{KeyId, SchemeError, Tag};
 pub struct SwitchKey {
     pub(crate) tag: Tag,
     pub(crate) seed: RngSeed,
-    /// Limb after limb, in each digit after digit, in each `b` and `a`.
+    /// Prime after prime, in each digit after digit, in each `b` and `a`.
     pub(crate) words: Vec<u64>,
 }
 
@@ -89,16 +89,16 @@ impl Rlwe {
         }
     }
 
-    /// Fills the second part of each pair from a seed: `pairs` in each of `limbs`.
+    /// Fills the second component of each pair from a seed: `pairs` modulo each of `primes`.
     pub(crate) fn expand_uniform(
         &self,
         words: &mut [u64],
         seed: RngSeed,
-        limbs: usize,
+        primes: usize,
         pairs: usize,
     ) {
         let n = self.ring_degree();
-        let seeds = limb_seeds(seed, limbs * pairs);
+        let seeds = residue_seeds(seed, primes * pairs);
         parallel::for_each_chunk(words, 2 * n, 0, |_, index, pair| {
             let q = self.chain().primes()[index / pairs].value();
             sampling::fill_uniform_limb(&mut pair[n..], q, &mut AesCtrRng::from_seed(seeds[index]));
@@ -154,14 +154,14 @@ impl Rlwe {
     ) -> Result<SwitchKey, SchemeError> {
         self.check_switches()?;
         let chain = self.chain();
-        let (n, limbs) = (self.ring_degree(), chain.primes().len());
+        let (n, primes) = (self.ring_degree(), chain.primes().len());
         let digits = chain.key_digits().len();
         let seed = sampling::fresh_seed(rng);
         let mut samplers: Vec<Sampler> = (0..digits).map(|_| Sampler::new(self.ring())).collect();
         for sampler in &mut samplers {
             sampler.sample_centred_binomial(rng);
         }
-        let mut words = vec![0; 2 * n * digits * limbs];
+        let mut words = vec![0; 2 * n * digits * primes];
         let from = Residues::of(from, 1, n);
         parallel::for_each_chunk(&mut words, 2 * n, 0, |_, index, pair| {
             let (prime, digit) = (index / digits, index % digits);
@@ -173,12 +173,12 @@ impl Rlwe {
                 b.add_scaled(from.row(prime, 0), chain.special_factor(q), q);
             }
         });
-        self.expand_uniform(&mut words, seed, limbs, digits);
+        self.expand_uniform(&mut words, seed, primes, digits);
         self.subtract_products(&mut words, to, digits);
         Ok(SwitchKey { tag, seed, words })
     }
 
-    /// The key that brings products back to two parts.
+    /// The key that brings products back to two components.
     ///
     /// # Errors
     /// [`SchemeError::Parameter`] for a set without special primes; [`SchemeError::ParameterMismatch`].

@@ -19,12 +19,12 @@ use crate::error::refuse;
 pub(crate) const SPENT_ON_SPEED: f64 = 0.25;
 
 impl Rlwe {
-    /// A product of two parts, of factors at any levels; a square if there is no second factor. Both are
+    /// A product of two components, of factors at any levels; a square if there is no second factor. Both are
     /// brought to [`Self::product_level`], the product is relinearised, and in CKKS rescaled.
     ///
     /// # Errors
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`]; [`SchemeError::NotRelinearised`] for
-    /// factors of more than two parts; [`SchemeError::NoiseBudget`] if the product could not be decrypted;
+    /// factors of more than two components; [`SchemeError::NoiseBudget`] if the product could not be decrypted;
     /// [`SchemeError::LastLevel`] where CKKS has no prime left to rescale by.
     pub fn product(
         &self,
@@ -46,13 +46,13 @@ impl Rlwe {
         self.settled(self.relinearise(&product, relin)?)
     }
 
-    /// A product that nobody needs a key for, of factors with any numbers of parts at any levels
-    /// ([`Self::multiply_parts`]). Both are brought to the lowest level at which it has the most room.
+    /// A product that nobody needs a key for, of factors with any numbers of components at any levels
+    /// ([`Self::multiply_unrelinearised`]). Both are brought to the lowest level at which it has the most room.
     ///
     /// # Errors
-    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`]; [`SchemeError::TooManyParts`] beyond
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`]; [`SchemeError::TooManyComponents`] beyond
     /// sixteen; [`SchemeError::NoiseBudget`] if the product could not be decrypted.
-    pub fn product_of_parts(
+    pub fn product_of_components(
         &self,
         a: &Ciphertext,
         b: &Ciphertext,
@@ -63,7 +63,7 @@ impl Rlwe {
             self.product_state(&self.lowered_state(x, level)?, &self.lowered_state(y, level)?)
         });
         let (a, b) = (self.factor_at(a, level)?, self.factor_at(b, level)?);
-        self.multiply_parts(&a, &b)
+        self.multiply_unrelinearised(&a, &b)
     }
 
     /// [`Self::lowered`], without a copy of what is at the level.
@@ -96,7 +96,7 @@ impl Rlwe {
         }
         relin.0.tag.check(self.fingerprint(), Some(first.tag))?;
         for c in factors() {
-            Self::require_two_parts(&c.state, "a product")?;
+            Self::require_two_components(&c.state, "a product")?;
         }
         let by = &mut Keyed { scheme: self, relin, galois: None };
         let sum = self.sum_at_one_level(by, products, others)?;

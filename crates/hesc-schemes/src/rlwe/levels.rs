@@ -144,7 +144,7 @@ impl Rlwe {
         self.checked(divided)
     }
 
-    /// Every part divided by the last prime and rounded.
+    /// Every component divided by the last prime and rounded.
     pub(crate) fn divided_by_last(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         let state = self.divided_state(&a.state, a.level().saturating_sub(1))?;
         Ok(Ciphertext { tag: a.tag, state, words: self.divided_words(a, state.level) })

@@ -16,9 +16,9 @@
 //!
 //! - the *deviation*: root mean square of the values at the roots of unity, divided by `sqrt(N)`: in
 //!   power-of-two rings that of the coefficients, a sub-Gaussian parameter where they are alike;
-//! - the same of the *values* at the worst root of unity: `sqrt(N)` deviations where they are alike, more
+//! - the *canonical norm*: the same of the value at the worst root of unity: `sqrt(N)` deviations where they are alike, more
 //!   where a product has made some of them larger;
-//! - the *infinity_norm*: a bound on the coefficients, which is what decryption depends on.
+//! - the *infinity norm*: a bound on the coefficients, which is what decryption depends on.
 //!
 //! In rings of odd index coefficients are larger than deviations by factors of `hesc_math::RingIndex`; in
 //! power-of-two rings these are 1.
@@ -44,7 +44,7 @@ pub(crate) const PRODUCT_MARGIN: f64 = 2.0;
 pub(crate) const SECRET_MARGIN: f64 = std::f64::consts::SQRT_2;
 
 /// Parts of a ciphertext, at most.
-pub(crate) const MOST_PARTS: usize = 16;
+pub(crate) const MOST_COMPONENTS: usize = 16;
 
 /// How far the mean square of a power of a secret may be beyond that of a complex Gaussian number's: keys with more
 /// are not made.
@@ -58,7 +58,7 @@ pub const TAILS: f64 = 14.3;
 /// `r` deviations with probability `exp(-2 r)`: one of `2^15` pairs of roots with less than `2^-129`.
 pub(super) const ROOT_TAILS: f64 = 50.0;
 /// Deviations that bound the value at a root of unity, a slot of CKKS, and with it an error that decryption
-/// survives. There noise is `u(z) e(z) + e_1(z) s(z) + ...`, and `r_1(z) s(z)` where parts are rounded: one
+/// survives. There noise is `u(z) e(z) + e_1(z) s(z) + ...`, and `r_1(z) s(z)` where components are rounded: one
 /// product, not a sum of many, of two complex Gaussian numbers, of which the key's is drawn once. Averaged over keys
 /// it is beyond `r` deviations with probability `exp(-2 r)`: 7e-13. Some keys have a larger factor somewhere, and
 /// most failures.
@@ -199,7 +199,7 @@ pub fn truncation_reach_square(modulus: u64, bits: u32, ring_degree: usize) -> f
     1.04 * truncation_square(modulus, bits) * (1 + ring_degree) as f64 / 12.0
 }
 
-/// Deviation that rounding both parts to integers adds: `r_0 + r_1 s`, `r` uniform in
+/// Deviation that rounding both components to integers adds: `r_0 + r_1 s`, `r` uniform in
 /// [-1/2, 1/2] (variance 1/12).
 pub fn rounding_deviation(ring_degree: usize) -> f64 {
     ((1.0 + 2.0 / 3.0 * ring_degree as f64) / 12.0).sqrt()

@@ -1,4 +1,4 @@
-//! Loops over limbs, on both cores where there is enough to do.
+//! Loops over residue polynomials, on both cores where there is enough to do.
 
 use hesc_math::ring::Coeff;
 use hesc_math::rns::Conversion;

@@ -1,4 +1,4 @@
-//! Products of ciphertexts, and the way back to two parts under one secret.
+//! Products of ciphertexts, and the way back to two components under one secret.
 
 use hesc_math::ring::{Eval, Prime};
 
@@ -6,7 +6,7 @@ use super::buffer::Buffer;
 use super::ciphertext::State;
 use super::domain::Domain;
 use super::keys::{RelinKey, SwitchKey};
-use super::noise::MOST_PARTS;
+use super::noise::MOST_COMPONENTS;
 use super::residues::{self, Row, RowMut};
 use super::{Ciphertext, Rlwe, parallel};
 use crate::SchemeError;
@@ -37,7 +37,7 @@ pub(crate) fn multiply_components(
 }
 
 impl Rlwe {
-    /// `a * b`, of three parts: [`Self::relinearise`] brings it back to two. CKKS: scales multiply,
+    /// `a * b`, of three components: [`Self::relinearise`] brings it back to two. CKKS: scales multiply,
     /// [`Self::rescale`] brings them back.
     ///
     /// Cost: BGV and CKKS one pass; BFV seven transforms for each prime of two bases (Halevi,
@@ -45,44 +45,48 @@ impl Rlwe {
     ///
     /// # Errors
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], [`SchemeError::LevelMismatch`];
-    /// [`SchemeError::NotRelinearised`] for factors of more than two parts; [`SchemeError::NoiseBudget`] if the
+    /// [`SchemeError::NotRelinearised`] for factors of more than two components; [`SchemeError::NoiseBudget`] if the
     /// product could not be decrypted.
     pub fn multiply(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         self.check_operands(a, b)?;
-        Self::require_two_parts(&a.state, "a product")?;
-        Self::require_two_parts(&b.state, "a product")?;
+        Self::require_two_components(&a.state, "a product")?;
+        Self::require_two_components(&b.state, "a product")?;
         self.unrelinearised(a, Some(b))
     }
 
     /// `a^2`; cheaper than [`Self::multiply`].
     ///
     /// # Errors
-    /// [`SchemeError::ParameterMismatch`]; [`SchemeError::NotRelinearised`] for more than two parts;
+    /// [`SchemeError::ParameterMismatch`]; [`SchemeError::NotRelinearised`] for more than two components;
     /// [`SchemeError::NoiseBudget`] if the square could not be decrypted.
     pub fn square(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
-        Self::require_two_parts(&a.state, "a product")?;
+        Self::require_two_components(&a.state, "a product")?;
         self.unrelinearised(a, None)
     }
 
-    /// `a * b` of factors with any numbers of parts: it has those of both together, less one, and
-    /// decrypts as it is, so that nobody needs a key to multiply. Time and size grow with the parts,
+    /// `a * b` of factors with any numbers of components: it has those of both together, less one, and
+    /// decrypts as it is, so that nobody needs a key to multiply. Time and size grow with the components,
     /// the noise faster than with relinearisation.
     ///
     /// # Errors
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], [`SchemeError::LevelMismatch`];
-    /// [`SchemeError::TooManyParts`] beyond sixteen; [`SchemeError::NoiseBudget`] if the product could not be
+    /// [`SchemeError::TooManyComponents`] beyond sixteen; [`SchemeError::NoiseBudget`] if the product could not be
     /// decrypted.
-    pub fn multiply_parts(
+    pub fn multiply_unrelinearised(
         &self,
         a: &Ciphertext,
         b: &Ciphertext,
     ) -> Result<Ciphertext, SchemeError> {
         self.check_operands(a, b)?;
-        let parts = a.size() + b.size() - 1;
-        if parts > MOST_PARTS {
+        let components = a.size() + b.size() - 1;
+        if components > MOST_COMPONENTS {
             let operation = "a ciphertext";
-            return Err(SchemeError::TooManyParts { operation, parts, most: MOST_PARTS });
+            return Err(SchemeError::TooManyComponents {
+                operation,
+                components,
+                most: MOST_COMPONENTS,
+            });
         }
         self.unrelinearised(a, Some(b))
     }
@@ -112,12 +116,12 @@ impl Rlwe {
     /// Products of evaluations.
     pub(crate) fn tensors(&self, a: &Ciphertext, b: Option<&Ciphertext>) -> Buffer {
         let n = self.ring_degree();
-        let parts = a.size() + b.unwrap_or(a).size() - 1;
+        let components = a.size() + b.unwrap_or(a).size() - 1;
         let primes = self.chain().level(a.level());
-        let mut words = Buffer::take(parts * n * primes.len());
+        let mut words = Buffer::take(components * n * primes.len());
         let evaluated = |c| self.residues(c).known_as();
         let (x, y) = (evaluated(a), b.map(evaluated));
-        parallel::for_each_pass(&mut words, parts * n, n, |row, prime, out| {
+        parallel::for_each_pass(&mut words, components * n, n, |row, prime, out| {
             let x: Vec<_> = x.rows(prime).collect();
             let y: Option<Vec<_>> = y.map(|y| y.rows(prime).collect());
             multiply_components(out, row, &x, y.as_deref(), &primes[prime]);
@@ -125,20 +129,20 @@ impl Rlwe {
         words
     }
 
-    /// Brings a product back to two parts.
+    /// Brings a product back to two components.
     ///
     /// # Errors
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`],
-    /// [`SchemeError::NoiseBudget`], and [`SchemeError::TooManyParts`] beyond three.
+    /// [`SchemeError::NoiseBudget`], and [`SchemeError::TooManyComponents`] beyond three.
     pub fn relinearise(&self, a: &Ciphertext, key: &RelinKey) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
         key.0.tag.check(self.fingerprint(), Some(a.tag))?;
         match a.size() {
             2 => return Ok(a.clone()),
             3 => {}
-            parts => {
+            components => {
                 let operation = "relinearisation";
-                return Err(SchemeError::TooManyParts { operation, parts, most: 3 });
+                return Err(SchemeError::TooManyComponents { operation, components, most: 3 });
             }
         }
         let state = self.switched_state(&a.state)?;
@@ -157,7 +161,7 @@ impl Rlwe {
     }
 
     /// [`Self::relinearise`] and [`Self::mod_switch_to`] at once: in BGV with one division and one rounding instead
-    /// of two. Sums of products of three parts take it as products do, so that they come down together.
+    /// of two. Sums of products of three components take it as products do, so that they come down together.
     ///
     /// # Errors
     /// As [`Self::relinearise`] and [`Self::mod_switch_to`].
@@ -178,7 +182,7 @@ impl Rlwe {
         Ok(Ciphertext { tag: a.tag, state, words })
     }
 
-    /// The state of [`Self::relinearise_to`], of three parts.
+    /// The state of [`Self::relinearise_to`], of three components.
     pub(crate) fn relinearised_state(&self, a: &State, level: usize) -> Result<State, SchemeError> {
         let switched = self.switched_state(a)?;
         if level == a.level {
@@ -190,7 +194,7 @@ impl Rlwe {
         self.divided_state(&switched, level)
     }
 
-    /// The state after switching a key, which leaves two parts.
+    /// The state after switching a key, which leaves two components.
     pub(crate) fn switched_state(&self, a: &State) -> Result<State, SchemeError> {
         let noise = a.noise.plus(self.switching_noise(a.level));
         self.checked(State { size: 2, noise, ..*a })
@@ -205,7 +209,7 @@ impl Rlwe {
     pub fn switch_key(&self, a: &Ciphertext, key: &SwitchKey) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
         key.tag.check(self.fingerprint(), None)?;
-        Self::require_two_parts(&a.state, "key switching")?;
+        Self::require_two_components(&a.state, "key switching")?;
         let state = self.switched_state(&a.state)?;
         let n = self.ring_degree();
         let words = parallel::together(a.words.len(), || {

@@ -10,24 +10,24 @@ fn residue_bits(q: u64) -> u32 {
     q.ilog2() + 1
 }
 
-/// Bytes of limbs, of which each has its prime.
+/// Bytes of residue polynomials, one for each prime.
 pub(crate) fn residues_length(ring_degree: usize, moduli: impl Iterator<Item = u64>) -> usize {
     moduli.map(|q| packed(ring_degree, residue_bits(q))).sum()
 }
 
-/// Writes limbs, of which each has its prime.
+/// Writes residue polynomials, one for each prime.
 pub(crate) fn write_residues<W: Word>(
     writer: &mut Writer,
     words: &[W],
     ring_degree: usize,
     moduli: impl Iterator<Item = u64>,
 ) {
-    for (limb, q) in words.chunks_exact(ring_degree).zip(moduli) {
-        writer.packed(limb, residue_bits(q));
+    for (row, q) in words.chunks_exact(ring_degree).zip(moduli) {
+        writer.packed(row, residue_bits(q));
     }
 }
 
-/// Reads a limb for each prime.
+/// Reads a residue polynomial for each prime.
 ///
 /// # Errors
 /// [`SchemeError::Wire`] for residues that are not below their prime.
@@ -39,11 +39,11 @@ pub(crate) fn read_residues<W: Word>(
     // Grows only as bytes turn out to be there.
     let mut words = Vec::new();
     for q in moduli {
-        let limb = reader.packed::<W>(ring_degree, residue_bits(q))?;
-        if limb.iter().any(|x| x.to_u64() >= q) {
+        let row = reader.packed::<W>(ring_degree, residue_bits(q))?;
+        if row.iter().any(|x| x.to_u64() >= q) {
             return Err(reader.error("a residue is not below its modulus"));
         }
-        words.extend(limb);
+        words.extend(row);
     }
     Ok(words)
 }

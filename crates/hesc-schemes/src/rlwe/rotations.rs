@@ -23,7 +23,7 @@ impl Rlwe {
         keys: &'a GaloisKeys,
     ) -> Result<&'a GaloisKey, SchemeError> {
         self.check_pair(a, keys)?;
-        Self::require_two_parts(&a.state, "a rotation")?;
+        Self::require_two_components(&a.state, "a rotation")?;
         keys.keys.get(&element).ok_or_else(|| self.missing_key(element))
     }
 
@@ -163,7 +163,7 @@ impl Rlwe {
             self.galois_key(a, element, keys)?;
         }
         self.check_pair(a, keys)?;
-        Self::require_two_parts(&a.state, "a rotation")?;
+        Self::require_two_components(&a.state, "a rotation")?;
         let state = self.switched_state(&a.state)?;
         parallel::together(a.words.len(), || {
             let lifted = self.lift_everywhere(&self.cut(self.residues(a).component(1), a.level()));

@@ -54,7 +54,7 @@ pub(crate) enum Message<'a> {
     Scaled { words: Zeroizing<Vec<u64>>, plain_modulus: u64 },
     /// `m` itself, modulo `t`.
     Lifted { words: Zeroizing<Vec<u64>>, plain_modulus: u64 },
-    /// Evaluations, limb after limb.
+    /// Evaluations, prime after prime.
     Evaluated(&'a [u64]),
 }
 

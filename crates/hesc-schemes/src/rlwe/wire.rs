@@ -10,7 +10,7 @@ use super::ciphertext::State;
 use super::domain::Domain;
 use super::key_pair::{PublicKey, SecretKey};
 use super::keys::{GaloisKey, GaloisKeys, RelinKey, SwitchKey};
-use super::noise::{MOST_PARTS, Noise};
+use super::noise::{MOST_COMPONENTS, Noise};
 use super::residue_wire::{read_residues, residues_length, write_residues};
 use super::residues::RowMut;
 use super::{Ciphertext, Rlwe, SeededCiphertext, parallel};
@@ -24,42 +24,42 @@ const MOST_DEGREE: u32 = 1 << 16;
 const NOISE: usize = 5 * size_of::<f64>() + size_of::<u32>();
 const SEED: usize = size_of::<RngSeed>();
 
-/// Primes, each as often as a limb has polynomials.
-fn moduli(primes: &[Prime], per_limb: usize) -> impl Iterator<Item = u64> {
-    primes.iter().flat_map(move |prime| std::iter::repeat_n(prime.value(), per_limb))
+/// Primes, each as often as it has polynomials.
+fn moduli(primes: &[Prime], per_prime: usize) -> impl Iterator<Item = u64> {
+    primes.iter().flat_map(move |prime| std::iter::repeat_n(prime.value(), per_prime))
 }
 
 impl Rlwe {
-    fn limbs_length(&self, (primes, per_limb): (&[Prime], usize)) -> usize {
-        residues_length(self.ring_degree(), moduli(primes, per_limb))
+    fn polynomials_length(&self, (primes, per_prime): (&[Prime], usize)) -> usize {
+        residues_length(self.ring_degree(), moduli(primes, per_prime))
     }
 
-    /// Writes polynomials, `per_limb` of them for each prime.
-    fn write_limbs(
+    /// Writes polynomials, `per_prime` of them for each prime.
+    fn write_polynomials(
         &self,
         writer: &mut Writer,
         words: &[u64],
-        (primes, per_limb): (&[Prime], usize),
+        (primes, per_prime): (&[Prime], usize),
         domain: Domain,
     ) {
         let n = self.ring_degree();
         let mut words = words.to_vec();
         parallel::for_each_chunk(&mut words, n, 0, |_, index, row| {
-            domain.coefficients(RowMut::of(row), &primes[index / per_limb]);
+            domain.coefficients(RowMut::of(row), &primes[index / per_prime]);
         });
-        write_residues(writer, &words, n, moduli(primes, per_limb));
+        write_residues(writer, &words, n, moduli(primes, per_prime));
     }
 
-    fn read_limbs(
+    fn read_polynomials(
         &self,
         reader: &mut Reader<'_>,
-        (primes, per_limb): (&[Prime], usize),
+        (primes, per_prime): (&[Prime], usize),
         domain: Domain,
     ) -> Result<Vec<u64>, SchemeError> {
         let n = self.ring_degree();
-        let mut words = read_residues(reader, n, moduli(primes, per_limb))?;
+        let mut words = read_residues(reader, n, moduli(primes, per_prime))?;
         parallel::for_each_chunk(&mut words, n, 0, |_, index, row| {
-            domain.rest_coefficients(RowMut::of(row), &primes[index / per_limb]);
+            domain.rest_coefficients(RowMut::of(row), &primes[index / per_prime]);
         });
         Ok(words)
     }
@@ -112,9 +112,9 @@ impl Rlwe {
         writer.f64(noise.magnitude).u32(noise.degree);
     }
 
-    /// Bytes of a ciphertext of so many parts at a level, one of the set's.
-    pub fn ciphertext_length(&self, level: usize, parts: usize) -> usize {
-        framed(TAG + 10 + NOISE + self.limbs_length((self.chain().level(level), parts)))
+    /// Bytes of a ciphertext of so many components at a level, one of the set's.
+    pub fn ciphertext_length(&self, level: usize, components: usize) -> usize {
+        framed(TAG + 10 + NOISE + self.polynomials_length((self.chain().level(level), components)))
     }
 
     /// Wire form of a ciphertext.
@@ -125,7 +125,7 @@ impl Rlwe {
         writer.tag(a.tag).u8(level as u8).u8(size as u8).u64(factor);
         Self::write_noise(&mut writer, scale, noise);
         let primes = self.chain().level(level);
-        self.write_limbs(&mut writer, &a.words, (primes, size), self.domain());
+        self.write_polynomials(&mut writer, &a.words, (primes, size), self.domain());
         writer.finish()
     }
 
@@ -139,8 +139,8 @@ impl Rlwe {
         let tag = reader.tag(self.fingerprint())?;
         let level = self.read_level(&mut reader)?;
         let size = usize::from(reader.u8()?);
-        if !(2..=MOST_PARTS).contains(&size) {
-            return Err(reader.error("the number of parts is impossible"));
+        if !(2..=MOST_COMPONENTS).contains(&size) {
+            return Err(reader.error("the number of components is impossible"));
         }
         let factor = reader.u64()?;
         if !self.operations().admits_factor(factor) {
@@ -148,7 +148,7 @@ impl Rlwe {
         }
         let (scale, noise) = self.read_noise(&mut reader, level)?;
         let primes = self.chain().level(level);
-        let words = self.read_limbs(&mut reader, (primes, size), self.domain())?;
+        let words = self.read_polynomials(&mut reader, (primes, size), self.domain())?;
         let words = Buffer::from(&*words);
         reader.finish()?;
         Ok(Ciphertext { tag, state: State { level, size, scale, factor, noise }, words })
@@ -156,7 +156,7 @@ impl Rlwe {
 
     /// Bytes of a seeded ciphertext at a level, one of the set's.
     pub fn seeded_length(&self, level: usize) -> usize {
-        framed(TAG + 1 + SEED + NOISE + self.limbs_length((self.chain().level(level), 1)))
+        framed(TAG + 1 + SEED + NOISE + self.polynomials_length((self.chain().level(level), 1)))
     }
 
     /// Wire form of a seeded ciphertext.
@@ -167,7 +167,7 @@ impl Rlwe {
         writer.tag(a.tag).u8(level as u8).bytes(&a.seed);
         Self::write_noise(&mut writer, scale, noise);
         let primes = self.chain().level(level);
-        self.write_limbs(&mut writer, &a.words, (primes, 1), self.domain());
+        self.write_polynomials(&mut writer, &a.words, (primes, 1), self.domain());
         writer.finish()
     }
 
@@ -181,26 +181,27 @@ impl Rlwe {
         let level = self.read_level(&mut reader)?;
         let seed: RngSeed = reader.array()?;
         let (scale, noise) = self.read_noise(&mut reader, level)?;
-        let words = self.read_limbs(&mut reader, (self.chain().level(level), 1), self.domain())?;
+        let words =
+            self.read_polynomials(&mut reader, (self.chain().level(level), 1), self.domain())?;
         reader.finish()?;
         let state = State { level, size: 2, scale, factor: 1, noise };
         Ok(SeededCiphertext { tag, state, seed, words })
     }
 
-    /// The first parts of pairs, side by side.
-    fn first_parts(&self, words: &[u64]) -> Vec<u64> {
+    /// The first components of pairs, side by side.
+    fn first_components(&self, words: &[u64]) -> Vec<u64> {
         let n = self.ring_degree();
         words.chunks_exact(2 * n).flat_map(|pair| &pair[..n]).copied().collect()
     }
 
-    /// Pairs from their first parts and the seed of the second ones.
-    fn pairs(&self, first: &[u64], seed: RngSeed, limbs: usize) -> Vec<u64> {
+    /// Pairs from their first components and the seed of the second ones.
+    fn pairs(&self, first: &[u64], seed: RngSeed, primes: usize) -> Vec<u64> {
         let n = self.ring_degree();
         let mut words = vec![0; 2 * first.len()];
         for (pair, first) in words.chunks_exact_mut(2 * n).zip(first.chunks_exact(n)) {
             pair[..n].copy_from_slice(first);
         }
-        self.expand_uniform(&mut words, seed, limbs, first.len() / (limbs * n));
+        self.expand_uniform(&mut words, seed, primes, first.len() / (primes * n));
         words
     }
 
@@ -223,18 +224,23 @@ impl Rlwe {
     }
 
     /// Primes of a key that switches, and its polynomials for each.
-    fn switch_key_limbs(&self) -> (&[Prime], usize) {
+    fn switch_key_shape(&self) -> (&[Prime], usize) {
         (self.chain().primes(), self.chain().key_digits().len())
     }
 
     fn switch_key_length(&self) -> usize {
-        SEED + self.limbs_length(self.switch_key_limbs())
+        SEED + self.polynomials_length(self.switch_key_shape())
     }
 
     fn write_switch_key(&self, writer: &mut Writer, key: &SwitchKey) {
         writer.bytes(&key.seed);
-        let limbs = self.switch_key_limbs();
-        self.write_limbs(writer, &self.first_parts(&key.words), limbs, Domain::Evaluations);
+        let shape = self.switch_key_shape();
+        self.write_polynomials(
+            writer,
+            &self.first_components(&key.words),
+            shape,
+            Domain::Evaluations,
+        );
     }
 
     fn read_switch_key(&self, reader: &mut Reader<'_>, tag: Tag) -> Result<SwitchKey, SchemeError> {
@@ -242,9 +248,9 @@ impl Rlwe {
             return Err(reader.error("the parameter set has no special primes"));
         }
         let seed = reader.array()?;
-        let limbs = self.switch_key_limbs();
-        let first = self.read_limbs(reader, limbs, Domain::Evaluations)?;
-        Ok(SwitchKey { tag, seed, words: self.pairs(&first, seed, limbs.0.len()) })
+        let shape = self.switch_key_shape();
+        let first = self.read_polynomials(reader, shape, Domain::Evaluations)?;
+        Ok(SwitchKey { tag, seed, words: self.pairs(&first, seed, shape.0.len()) })
     }
 
     fn one_key_to_bytes(&self, kind: Kind, key: &SwitchKey) -> Vec<u8> {

@@ -230,7 +230,7 @@ pub trait Combine: Decrypt<<Self as Encrypt>::Ciphertexts> {
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], [`SchemeError::Empty`] for no
     /// pair, [`SchemeError::BlockIndex`] for a block that is not there, [`SchemeError::ScaleMismatch`] for a
     /// masked and another batch of CKKS, [`SchemeError::NoiseBudget`], [`SchemeError::CountBound`] or
-    /// [`SchemeError::TooManyParts`] if there is no room, [`SchemeError::Interrupted`].
+    /// [`SchemeError::TooManyComponents`] if there is no room, [`SchemeError::Interrupted`].
     fn combine_pairs(
         &self,
         a: &Self::Ciphertexts,
@@ -246,7 +246,7 @@ pub trait Combine: Decrypt<<Self as Encrypt>::Ciphertexts> {
     /// # Errors
     /// [`SchemeError::BlockCount`] for other numbers of blocks, [`SchemeError::ParameterMismatch`],
     /// [`SchemeError::KeyMismatch`], [`SchemeError::ScaleMismatch`] for a masked and another batch of CKKS,
-    /// [`SchemeError::NoiseBudget`], [`SchemeError::CountBound`] or [`SchemeError::TooManyParts`] if there
+    /// [`SchemeError::NoiseBudget`], [`SchemeError::CountBound`] or [`SchemeError::TooManyComponents`] if there
     /// is no room, [`SchemeError::Interrupted`].
     fn combine(
         &self,
@@ -268,7 +268,7 @@ pub trait Combine: Decrypt<<Self as Encrypt>::Ciphertexts> {
     /// [`SchemeError::Empty`] for no part or no row, [`SchemeError::BlockCount`] for a row of nothing,
     /// [`SchemeError::BlockIndex`] for a block that is not there; [`SchemeError::ParameterMismatch`],
     /// [`SchemeError::KeyMismatch`] and [`SchemeError::ScaleMismatch`] for parts that do not belong together;
-    /// [`SchemeError::NoiseBudget`], [`SchemeError::CountBound`] or [`SchemeError::TooManyParts`] if there
+    /// [`SchemeError::NoiseBudget`], [`SchemeError::CountBound`] or [`SchemeError::TooManyComponents`] if there
     /// is no room; [`SchemeError::Interrupted`].
     fn combine_rows(
         &self,

@@ -1,9 +1,9 @@
-//! Products of two encrypted polynomials on sets of [`RingProducts`], without relinearisation: three parts, which
+//! Products of two encrypted polynomials on sets of [`RingProducts`], without relinearisation: three components, which
 //! whoever has the secret key reads with its square.
 //!
 //! `(c_0 + c_1 s) (d_0 + d_1 s) = (m + e) (w + f)` modulo the prime, so that what is decrypted is
 //! `m w + m f + e w + e f`: both messages lie above both noises. Where both ciphertexts were made under the secret key the third
-//! part is a product of two polynomials that follow from seeds: it need not travel.
+//! component is a product of two polynomials that follow from seeds: it need not travel.
 
 use hesc_math::RngSeed;
 use hesc_math::residues::kernels;
@@ -11,18 +11,18 @@ use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use super::{RingProducts, Workspace};
-use crate::rlwe::key_pair::{PublicKey, SecretKey, limb_seeds};
+use crate::rlwe::key_pair::{PublicKey, SecretKey, residue_seeds};
 use crate::{Fingerprint, SchemeError};
 
-/// A ciphertext of two parts as evaluations, ready for products with others.
+/// A ciphertext of two components as evaluations, ready for products with others.
 #[derive(Clone)]
 pub struct Operand {
     params: Fingerprint,
-    parts: [Vec<u64>; 2],
+    components: [Vec<u64>; 2],
 }
 
 impl RingProducts {
-    /// Encrypts integers below the prime in absolute value under the public key: both parts, as coefficients.
+    /// Encrypts integers below the prime in absolute value under the public key: both components, as coefficients.
     /// Cost: three transforms.
     ///
     /// # Errors
@@ -38,16 +38,16 @@ impl RingProducts {
         rng: &mut impl CryptoRng,
     ) -> Result<[Vec<u64>; 2], SchemeError> {
         let n = self.scheme().ring_degree();
-        let mut parts = [vec![0; n], vec![0; n]];
-        let [c_0, c_1] = &mut parts;
+        let mut components = [vec![0; n], vec![0; n]];
+        let [c_0, c_1] = &mut components;
         self.rerandomise(key, c_0, c_1, workspace, rng)?;
         kernels::add_signed(c_0, message, self.prime());
-        Ok(parts)
+        Ok(components)
     }
 
     /// Seeds that follow from one.
     pub fn seeds(seed: RngSeed, count: usize) -> Vec<RngSeed> {
-        limb_seeds(seed, count)
+        residue_seeds(seed, count)
     }
 
     /// What [`Self::encrypt`] made, ready for products. Cost: a transform.
@@ -55,16 +55,16 @@ impl RingProducts {
         let mut c_1 = vec![0; c_0.len()];
         self.uniform(seed, &mut c_1);
         self.forward(&mut c_0);
-        Operand { params: self.scheme().fingerprint(), parts: [c_0, c_1] }
+        Operand { params: self.scheme().fingerprint(), components: [c_0, c_1] }
     }
 
     /// What [`Self::encrypt_public`] made, ready for products. Cost: two transforms.
-    pub fn operand(&self, mut parts: [Vec<u64>; 2]) -> Operand {
-        parts.iter_mut().for_each(|part| self.forward(part));
-        Operand { params: self.scheme().fingerprint(), parts }
+    pub fn operand(&self, mut components: [Vec<u64>; 2]) -> Operand {
+        components.iter_mut().for_each(|component| self.forward(component));
+        Operand { params: self.scheme().fingerprint(), components }
     }
 
-    /// The three parts of the sum of products, as evaluations.
+    /// The three components of the sum of products, as evaluations.
     ///
     /// # Errors
     /// [`SchemeError::ParameterMismatch`] for operands of another set.
@@ -79,15 +79,18 @@ impl RingProducts {
         }
         let rows: Vec<_> = pairs
             .iter()
-            .map(|(Operand { parts: [a_0, a_1], .. }, Operand { parts: [b_0, b_1], .. })| {
-                [a_0, a_1, b_0, b_1].map(Vec::as_slice)
-            })
+            .map(
+                |(
+                    Operand { components: [a_0, a_1], .. },
+                    Operand { components: [b_0, b_1], .. },
+                )| { [a_0, a_1, b_0, b_1].map(Vec::as_slice) },
+            )
             .collect();
         kernels::sum_of_tensors(out, &rows, self.prime());
         Ok(())
     }
 
-    /// Adds to `out` the third part of a product of operands under the secret key: `a` is the uniform polynomial of one
+    /// Adds to `out` the third component of a product of operands under the secret key: `a` is the uniform polynomial of one
     /// ([`Self::uniform`]), the other's follows from its seed. `row` is scratch space.
     pub fn add_third(&self, a: &[u64], seed: RngSeed, row: &mut [u64], out: &mut [u64]) {
         self.uniform(seed, row);
@@ -177,8 +180,9 @@ mod tests {
                 let seed = products.encrypt(&secret, &m, &mut c_0, &mut workspace, rng).unwrap();
                 let a = products.seeded_operand(seed, c_0);
                 let b = if public {
-                    let parts = products.encrypt_public(&key, &w, &mut workspace, rng).unwrap();
-                    products.operand(parts)
+                    let components =
+                        products.encrypt_public(&key, &w, &mut workspace, rng).unwrap();
+                    products.operand(components)
                 } else {
                     let mut d_0 = vec![0; n];
                     let own = products.encrypt(&secret, &w, &mut d_0, &mut workspace, rng).unwrap();

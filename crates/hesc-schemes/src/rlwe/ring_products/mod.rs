@@ -182,7 +182,7 @@ impl RingProducts {
         sampling::fill_uniform_limb(words, self.modulus(), &mut AesCtrRng::from_seed(seed));
     }
 
-    /// Adds the evaluations of the second part that a seed stands for.
+    /// Adds the evaluations of the second component that a seed stands for.
     pub fn add_expanded(&self, seed: RngSeed, evaluations: &mut [u64], workspace: &mut Workspace) {
         let (row, prime) = (&mut workspace.row, self.prime());
         self.uniform(seed, row);
@@ -205,7 +205,7 @@ impl RingProducts {
         Multiplier { params: self.0.fingerprint(), words }
     }
 
-    /// Both parts of a seeded ciphertext times a polynomial, as coefficients: `c_0` in place, `c_1` from the seed.
+    /// Both components of a seeded ciphertext times a polynomial, as coefficients: `c_0` in place, `c_1` from the seed.
     /// Cost: three transforms.
     ///
     /// # Errors
@@ -221,9 +221,9 @@ impl RingProducts {
         let prime = self.prime();
         self.uniform(seed, c_1);
         prime.forward(c_0);
-        for part in [c_0, c_1] {
-            kernels::multiply_assign(part, &by.words, prime);
-            prime.inverse(part);
+        for component in [c_0, c_1] {
+            kernels::multiply_assign(component, &by.words, prime);
+            prime.inverse(component);
         }
         Ok(())
     }
@@ -247,13 +247,13 @@ impl RingProducts {
         workspace.sampler.sample_ternary(rng);
         kernels::add_small(&mut mask, workspace.sampler.coefficients(), prime);
         prime.forward(&mut mask);
-        for (part, of_key) in [c_0, c_1].into_iter().zip(&key.parts) {
+        for (component, of_key) in [c_0, c_1].into_iter().zip(&key.components) {
             let row = &mut workspace.row;
             kernels::multiply(row, of_key, &mask, prime);
             prime.inverse(row);
-            kernels::add(part, row, prime);
+            kernels::add(component, row, prime);
             workspace.sampler.sample_centred_binomial(rng);
-            kernels::add_small(part, workspace.sampler.coefficients(), prime);
+            kernels::add_small(component, workspace.sampler.coefficients(), prime);
         }
         Ok(())
     }

@@ -28,7 +28,7 @@ impl Rlwe {
         for &element in elements {
             self.galois_key(generates, element, keys)?;
         }
-        Self::require_two_parts(&passes.state, "a rotation")?;
+        Self::require_two_components(&passes.state, "a rotation")?;
         let by = &mut Keyed { scheme: self, relin, galois: Some(keys) };
         self.carries_by(by, generates, passes, elements)
     }

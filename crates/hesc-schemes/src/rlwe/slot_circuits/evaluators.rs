@@ -28,7 +28,7 @@ pub(crate) trait Evaluator {
         others: &[&Self::Value],
     ) -> Result<Self::Value, SchemeError>;
 
-    /// Two parts again, at a level: [`Rlwe::relinearise_to`].
+    /// Two components again, at a level: [`Rlwe::relinearise_to`].
     fn relinearised(&mut self, a: &Self::Value, level: usize) -> Result<Self::Value, SchemeError>;
 
     /// The image under an automorphism, not the identity.

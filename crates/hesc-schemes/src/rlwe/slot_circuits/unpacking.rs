@@ -21,7 +21,7 @@ use crate::rlwe::{Basis, Ciphertext, Plaintext, Rlwe, parallel};
 const WAITING: usize = 1 << 23;
 
 /// All images of a ciphertext under the Frobenius map, times the special primes and not yet divided by them: as
-/// evaluations for each target prime, image and part.
+/// evaluations for each target prime, image and component.
 struct Images {
     level: usize,
     count: usize,
@@ -117,7 +117,7 @@ impl Rlwe {
         }
         self.check_outputs(outputs)?;
         self.check_ciphertext(a)?;
-        Self::require_two_parts(&a.state, "unpacking")?;
+        Self::require_two_components(&a.state, "unpacking")?;
         if level == 0 || level > a.level() {
             return Err(SchemeError::LastLevel { level: a.level(), wanted: level });
         }
@@ -347,7 +347,7 @@ impl Rlwe {
     }
 
     /// The sums of some outputs, of one constant whose images they take in turn: in each target after target, in
-    /// each part after part.
+    /// each component after component.
     fn weighted_images(&self, images: &Images, constants: &[u64], outputs: &[usize]) -> Buffer {
         let (n, chain, d) = (self.ring_degree(), self.chain(), images.count);
         let targets: Vec<Target<'_>> = chain.targets(images.level).collect();

@@ -90,7 +90,8 @@ impl<W: Word, E: Encoding<W>> Encrypt for Lattice<W, E> {
         key.tag.check(self.0.fingerprint, None)?;
         let blocks = count_blocks(bits, self.block_length())?;
         let ring = self.ring();
-        let key_parts = key.parts.each_ref().map(|part| Poly::<W, Eval, _>::new(&**part, ring));
+        let key_parts =
+            key.components.each_ref().map(|part| Poly::<W, Eval, _>::new(&**part, ring));
         let seeds = group_generators(blocks, rng);
         let mut words = vec![W::zeroed(); blocks * 2 * ring.poly_len()];
         for_each_group(&mut words, 2 * ring.poly_len(), |group, out| {

@@ -115,7 +115,7 @@ impl UnipolarSlots {
             row = row
                 .chunks(2)
                 .map(|pair| match pair {
-                    [a, b] => self.0.product_of_parts(a, b).map(Arc::new),
+                    [a, b] => self.0.product_of_components(a, b).map(Arc::new),
                     _ => Ok(pair[0].clone()),
                 })
                 .collect::<Result<_, _>>()?;

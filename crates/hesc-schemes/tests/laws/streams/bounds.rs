@@ -132,7 +132,10 @@ fn unipolar_slots_refuse_what_they_have_no_room_for() {
     assert!(scheme.decrypt(&secret, &most).unwrap().iter().all(|&one| one == 1));
     for beyond in [product(16), scheme.combine(&most, &fresh)] {
         let refused = beyond.err();
-        let fits = matches!(refused, Some(SchemeError::TooManyParts { parts: 17, most: 16, .. }));
+        let fits = matches!(
+            refused,
+            Some(SchemeError::TooManyComponents { components: 17, most: 16, .. })
+        );
         assert!(fits, "{refused:?}");
     }
     assert_eq!(UnipolarSlots::spec_from_bytes(&scheme.spec_to_bytes()).unwrap(), set);

@@ -328,7 +328,9 @@ fn check_dependent_factors(party: &Party<UnipolarSlots>, most_of_plain: f64) {
             for count in 0..40 {
                 match step(&mut a) {
                     Ok(()) => {}
-                    Err(SchemeError::NoiseBudget { .. } | SchemeError::TooManyParts { .. }) => {
+                    Err(
+                        SchemeError::NoiseBudget { .. } | SchemeError::TooManyComponents { .. },
+                    ) => {
                         break;
                     }
                     Err(error) => panic!("step {kind}: {error}"),

@@ -207,7 +207,7 @@ fn exhausted(error: &SchemeError) -> bool {
         error,
         SchemeError::NoiseBudget { .. }
             | SchemeError::CountBound { .. }
-            | SchemeError::TooManyParts { .. }
+            | SchemeError::TooManyComponents { .. }
     )
 }
 

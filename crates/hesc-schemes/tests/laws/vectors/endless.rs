@@ -98,7 +98,7 @@ fn programs() -> Vec<Program> {
         },
         Program {
             name: "powers without a key",
-            step: |p, a, first| p.scheme.multiply_parts(a, first),
+            step: |p, a, first| p.scheme.multiply_unrelinearised(a, first),
             clear: |x, first| zipped(x, first, |x, y| x * y),
             bits: None,
             scalars: &[],
@@ -204,7 +204,7 @@ fn claims_are_true_until_the_refusal() {
                         error,
                         SchemeError::NoiseBudget { .. }
                             | SchemeError::LastLevel { .. }
-                            | SchemeError::TooManyParts { .. }
+                            | SchemeError::TooManyComponents { .. }
                     );
                     assert!(named, "{name}: {error}");
                     assert!(steps < 400, "{name}: never refused");

@@ -211,14 +211,14 @@ pub fn operations() -> Vec<Operation> {
             ..PLAIN
         },
         Operation {
-            name: "multiply_parts",
-            run: |w, _, a, b| w.party.scheme.multiply_parts(a, b).map(drop),
+            name: "multiply_unrelinearised",
+            run: |w, _, a, b| w.party.scheme.multiply_unrelinearised(a, b).map(drop),
             binary: true,
             ..PLAIN
         },
         Operation {
-            name: "product_of_parts",
-            run: |w, _, a, b| w.party.scheme.product_of_parts(a, b).map(drop),
+            name: "product_of_components",
+            run: |w, _, a, b| w.party.scheme.product_of_components(a, b).map(drop),
             binary: true,
             ..PLAIN
         },

@@ -199,8 +199,14 @@ fn another_level_or_scale_is_refused() {
         let mut w = world(scheme, 730);
         let (a, lower) = (ones(&mut w.party, 3), ones(&mut w.party, 2));
         // Those that bring their operands to one level take any.
-        let anywhere =
-            ["check_inputs", "matched", "product", "product_of_parts", "sum", "sum_of_products"];
+        let anywhere = [
+            "check_inputs",
+            "matched",
+            "product",
+            "product_of_components",
+            "sum",
+            "sum_of_products",
+        ];
         for operation in of(scheme).filter(|o| o.binary && !anywhere.contains(&o.name)) {
             for (x, y) in [(&a, &lower), (&lower, &a)] {
                 let result = (operation.run)(&w, &w, x, y);
@@ -257,15 +263,18 @@ fn parts_beyond_what_an_operation_takes_are_refused() {
             }
         }
         let four = s.relinearise(&four, &w.party.relin).map(drop).unwrap_err();
-        assert!(matches!(four, SchemeError::TooManyParts { parts: 4, most: 3, .. }), "{four}");
-        let wide = with_parts(&s, &a, 16);
-        let result = s.multiply_parts(&wide, &a).map(drop).unwrap_err();
         assert!(
-            matches!(result, SchemeError::TooManyParts { parts: 17, most: 16, .. }),
+            matches!(four, SchemeError::TooManyComponents { components: 4, most: 3, .. }),
+            "{four}"
+        );
+        let wide = with_parts(&s, &a, 16);
+        let result = s.multiply_unrelinearised(&wide, &a).map(drop).unwrap_err();
+        assert!(
+            matches!(result, SchemeError::TooManyComponents { components: 17, most: 16, .. }),
             "{result}"
         );
         // One part less is no reason; the noise is.
-        let result = s.multiply_parts(&with_parts(&s, &a, 15), &a).map(drop);
+        let result = s.multiply_unrelinearised(&with_parts(&s, &a, 15), &a).map(drop);
         assert!(matches!(result, Ok(()) | Err(SchemeError::NoiseBudget { .. })), "{result:?}");
     }
 }
