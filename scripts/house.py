@@ -387,12 +387,14 @@ def _several(named: Iterator[tuple[str, Module]]) -> dict[str, int]:
 
 
 def twin_functions(rust: Mapping[str, str]) -> list[str]:
-    """The Rust functions of `hesc-schemes` whose names have shell, outline or trace in them."""
+    """The Rust functions of `hesc-schemes` whose names say that they work on states: shell, outline, trace, planned, dry."""
     return [
         name
         for path, text in rust.items()
         if path.startswith("crates/hesc-schemes/src/")
-        for name in re.findall(r"\bfn (\w*(?:shell|outline|trace)\w*)", without_tests(text))
+        for name in re.findall(
+            r"\bfn (\w*(?:shell|outline|trace|planned|dry_)\w*)", without_tests(text)
+        )
     ]
 
 
@@ -631,7 +633,7 @@ def measure(root: Path) -> House:
         "containers of messages": kinds,
         "names of files that stand for several": shared_files(hesc),
         "names of classes that stand for several": shared_classes(hesc),
-        "functions called *shell*, *outline*, *trace*": twin_functions(rust),
+        "functions called *shell*, *outline*, *trace*, *planned*, *dry*": twin_functions(rust),
         "methods that only forward": forwards(hesc),
     }
     counts: dict[str, int] = {}

@@ -1065,7 +1065,8 @@ class SlotsDryValue:
     def carries(self, passes: SlotsDryValue, elements: list[int]) -> SlotsDryValue: ...
     @staticmethod
     def sum_of_products(
-        products: Sequence[tuple[SlotsDryValue, SlotsDryValue | None]], others: Sequence[SlotsDryValue]
+        products: Sequence[tuple[SlotsDryValue, SlotsDryValue | None]],
+        others: Sequence[SlotsDryValue],
     ) -> SlotsDryValue: ...
     @property
     def level(self) -> int: ...

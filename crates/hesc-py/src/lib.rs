@@ -133,7 +133,7 @@ mod _native {
     use crate::transforms::Transform;
     #[pymodule_export]
     use crate::vectors::{
-        Ciphertext, GaloisKeys, Matrix, Plaintext, RelinKey, SlotPlan, SlotsDryValue, SlotsTrial,
+        Ciphertext, GaloisKeys, Matrix, Plaintext, RelinKey, SlotPlan, SlotsDryRun, SlotsDryValue,
         VectorParams, VectorPublicKey, VectorSecretKey, carries, combined_levels, dot_rotations,
         matrix_rotations, pack, packing_cost, primes_of_bits, sum_of_products,
     };

@@ -14,9 +14,9 @@ from hesc.integers.circuits import in_order
 from hesc.integers.expressions import PublicIntegers
 from hesc.integers.layouts import SLOTWISE, SlotwiseArray
 from hesc.integers.slotwise import Slotwise, SlotwiseIntegers, SlotwiseTruths
+from hesc.packing.dry_runs import DryRun, DrySlots
 from hesc.packing.messages import NUMBERS
 from hesc.packing.slots import EncryptedSlots
-from hesc.packing.traces import TracedSlots, Trial
 from hesc.vectors.evaluation import galois_of, keys_of, relin_of
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ class AlongSlots:
             raise ParameterError(
                 f"these keys have not the rotations that the plan needs; make them with {rotations}"
             )
-        Trial(self.params).native.check(relin, [x for number in numbers for x in number.blocks])
+        DryRun(self.params).native.check(relin, [x for number in numbers for x in number.blocks])
         blocks = [
             _Block(
                 [
@@ -219,7 +219,7 @@ class AlongSlots:
             known = tuple((x.level, x.noise_budget) for x in block.slots)
             if public or known not in tried:
                 tried.add(known)
-                _tried(self.params, roots, leaves, self.lying, block)
+                _dry_run(self.params, roots, leaves, self.lying, block)
         steps = sum(1 for _ in in_order(roots))
         results: list[list[Any]] = [[] for _ in roots]
         with Bar("steps", progress) as bar:
@@ -237,7 +237,7 @@ class AlongSlots:
         ]
 
 
-def _tried(
+def _dry_run(
     params: VectorParams,
     roots: Sequence[Integers],
     leaves: Sequence[Integers],
@@ -245,21 +245,21 @@ def _tried(
     block: _Block | None = None,
     count: int = 1,
     spare: int = 0,
-) -> tuple[Trial, list[TracedSlots], float]:
+) -> tuple[DryRun, list[DrySlots], float]:
     """Without ciphertexts: on what these have of level and noise, or on fresh ones.
 
     Raises:
         CircuitError: no room.
 
     """
-    trial = Trial(params)
+    run = DryRun(params)
     if block is None:
-        block = _Block([trial.input() for _ in leaves], 0, min(count, lying.capacity))
+        block = _Block([run.input() for _ in leaves], 0, min(count, lying.capacity))
     else:
-        block = block._replace(slots=[trial.input(slots) for slots in block.slots])
+        block = block._replace(slots=[run.input(slots) for slots in block.slots])
     try:
         results = [value.slots for value in _computed(roots, leaves, lying, block)]
-        seconds = trial.native.seconds()
+        seconds = run.native.seconds()
         for result in results:
             product = result
             for _ in range(spare):
@@ -270,7 +270,7 @@ def _tried(
             f"too deep for the room that there is along slots{more}: take a larger set, "
             'layout="sliced", which needs less, or decrypt between two parts'
         ) from error
-    return trial, results, seconds
+    return run, results, seconds
 
 
 def along_slots(
@@ -296,8 +296,8 @@ def along_slots(
     if given is not None:
         slots = [EncryptedSlots(x.params, x.blocks[0], NUMBERS) for x in given]
         block = _Block(slots, 0, given[0].counts()[0])
-    trial, results, seconds = _tried(params, roots, leaves, lying, block, count, spare)
-    wanted = set(trial.native.elements)
+    run, results, seconds = _dry_run(params, roots, leaves, lying, block, count, spare)
+    wanted = set(run.native.elements)
     rotations = [
         along
         for along in (*lying.slot_rotations, *lying.choice_rotations)
@@ -309,10 +309,10 @@ def along_slots(
         lying=lying,
         slot_rotations=rotations,
         elements=sorted(wanted),
-        products=trial.native.products,
+        products=run.native.products,
         depth=max(result.depth for result in results),
         seconds=seconds,
         # At most: those that wait, and what one operation makes on its way.
-        peak_bytes=(nodes + 6) * trial.native.ciphertext_bytes,
+        peak_bytes=(nodes + 6) * run.native.ciphertext_bytes,
         level=min(result.level for result in results),
     )

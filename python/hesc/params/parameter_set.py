@@ -181,7 +181,7 @@ class Params:
             packing: streams: where the bits of a block sit, "coefficients", "slots" or (CKKS)
                 "complex_slots".
             special_moduli: primes of keys beyond those; none means no products brought back to
-                two parts and no rotations.
+                two components and no rotations.
             ring_index: an odd index without square factors; primes are then 1 modulo a multiple of
                 it, see `cyclotomic`, which finds them.
             levels: BFV and BGV; for each level the places of its primes in `coeff_moduli`, from the

@@ -23,7 +23,7 @@ class EvaluationKeys(ByWireForm):
     params: VectorParams
 
     relin: _native.RelinKey | None
-    """The key that brings products back to two parts."""
+    """The key that brings products back to two components."""
     galois: _native.GaloisKeys | None
     """The keys that move values."""
 
@@ -91,7 +91,7 @@ def keys_of(*operands: Bindable) -> EvaluationKeys | None:
 
 
 def relin_of(operands: Iterable[Bindable]) -> _native.RelinKey:
-    """The key that brings products back to two parts, of whichever operand has it.
+    """The key that brings products back to two components, of whichever operand has it.
 
     Raises:
         ParameterError: none has.

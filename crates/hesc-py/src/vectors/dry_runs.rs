@@ -1,4 +1,4 @@
-//! Programs on slots, tried without ciphertexts.
+//! Dry runs of programs on slots, without ciphertexts.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,9 +18,9 @@ struct Tally {
     elements: BTreeSet<usize>,
 }
 
-/// What a program takes that is tried on traces.
+/// What a program takes, by a dry run of it.
 #[pyclass(frozen, module = "hesc")]
-pub struct SlotsTrial {
+pub struct SlotsDryRun {
     scheme: Rlwe,
     tally: Arc<Mutex<Tally>>,
 }
@@ -29,7 +29,7 @@ pub struct SlotsTrial {
 #[pyclass(frozen, module = "hesc")]
 pub struct SlotsDryValue {
     scheme: Rlwe,
-    trace: DryValue,
+    value: DryValue,
     tally: Arc<Mutex<Tally>>,
 }
 
@@ -38,7 +38,7 @@ fn locked(tally: &Mutex<Tally>) -> MutexGuard<'_, Tally> {
 }
 
 #[pymethods]
-impl SlotsTrial {
+impl SlotsDryRun {
     #[new]
     fn new(params: &VectorParams) -> Self {
         Self { scheme: params.0.clone(), tally: Arc::default() }
@@ -47,11 +47,11 @@ impl SlotsTrial {
     /// An encryption under the public key, or what is known of a ciphertext.
     #[pyo3(signature = (of=None))]
     fn input(&self, py: Python<'_>, of: Option<&Ciphertext>) -> PyResult<SlotsDryValue> {
-        let trace = detached(py, || match of {
+        let value = detached(py, || match of {
             Some(a) => self.scheme.dry_value(&a.1),
             None => self.scheme.dry_encryption(Encryption::PublicKey),
         })?;
-        Ok(SlotsDryValue { scheme: self.scheme.clone(), trace, tally: self.tally.clone() })
+        Ok(SlotsDryValue { scheme: self.scheme.clone(), value, tally: self.tally.clone() })
     }
 
     /// Refuses ciphertexts that do not belong together, or not to the key.
@@ -88,9 +88,9 @@ impl SlotsTrial {
 }
 
 impl SlotsDryValue {
-    fn made(&self, (trace, work): (DryValue, Work)) -> Self {
+    fn made(&self, (value, work): (DryValue, Work)) -> Self {
         locked(&self.tally).work += work;
-        Self { scheme: self.scheme.clone(), trace, tally: self.tally.clone() }
+        Self { scheme: self.scheme.clone(), value, tally: self.tally.clone() }
     }
 
     fn with(
@@ -106,26 +106,26 @@ impl SlotsDryValue {
 impl SlotsDryValue {
     fn negate(&self) -> Self {
         // Modulo 2, the plaintext's only modulus here, nothing is to be done.
-        self.made((self.trace.clone(), Work::default()))
+        self.made((self.value.clone(), Work::default()))
     }
     fn sum(&self, py: Python<'_>, other: &Self, _subtract: bool) -> PyResult<Self> {
-        self.with(py, |s| s.dry_sum(&self.trace, &other.trace))
+        self.with(py, |s| s.dry_sum(&self.value, &other.value))
     }
     fn add_plain(&self, py: Python<'_>, plaintext: &Plaintext) -> PyResult<Self> {
-        self.with(py, |s| s.dry_plus_plain(&self.trace, &plaintext.1))
+        self.with(py, |s| s.dry_plus_plain(&self.value, &plaintext.1))
     }
     fn multiply_plain(&self, py: Python<'_>, plaintext: &Plaintext) -> PyResult<Self> {
-        self.with(py, |s| s.dry_times_plain(&self.trace, &plaintext.1))
+        self.with(py, |s| s.dry_times_plain(&self.value, &plaintext.1))
     }
     fn image(&self, py: Python<'_>, element: usize) -> PyResult<Self> {
-        let image = self.with(py, |s| s.dry_image(&self.trace))?;
+        let image = self.with(py, |s| s.dry_image(&self.value))?;
         locked(&self.tally).elements.insert(element);
         Ok(image)
     }
     /// The carries of bits that this one says generate them.
     fn carries(&self, py: Python<'_>, passes: &Self, elements: Vec<usize>) -> PyResult<Self> {
         let steps = elements.len();
-        let carries = self.with(py, |s| s.dry_carries(&self.trace, &passes.trace, steps))?;
+        let carries = self.with(py, |s| s.dry_carries(&self.value, &passes.value, steps))?;
         let mut tally = locked(&self.tally);
         // The last step has no more to pass on.
         tally.products += 2 * steps - steps.min(1);
@@ -144,23 +144,23 @@ impl SlotsDryValue {
             return Err(pyo3::exceptions::PyValueError::new_err("give at least one product"));
         };
         let products: Vec<_> =
-            products.iter().map(|(a, b)| (&a.trace, b.as_ref().map(|b| &b.trace))).collect();
-        let others: Vec<_> = others.iter().map(|c| &c.trace).collect();
+            products.iter().map(|(a, b)| (&a.value, b.as_ref().map(|b| &b.value))).collect();
+        let others: Vec<_> = others.iter().map(|c| &c.value).collect();
         let sum = first.with(py, |s| s.dry_sum_of_products(&products, &others))?;
         locked(&first.tally).products += 1;
         Ok(sum)
     }
     #[getter]
     fn level(&self) -> usize {
-        self.trace.level()
+        self.value.level()
     }
     #[getter]
     fn noise_budget(&self) -> f64 {
-        self.scheme.dry_budget(&self.trace)
+        self.scheme.dry_budget(&self.value)
     }
     /// Products in sequence.
     #[getter]
     fn depth(&self) -> usize {
-        self.trace.depth()
+        self.value.depth()
     }
 }

@@ -22,7 +22,7 @@ use crate::workers::Compute;
 pub use ciphertext::{
     Ciphertext, Matrix, carries, dot_rotations, matrix_rotations, pack, sum_of_products,
 };
-pub use dry_runs::{SlotsDryValue, SlotsTrial};
+pub use dry_runs::{SlotsDryRun, SlotsDryValue};
 pub use evaluation_keys::{GaloisKeys, RelinKey};
 pub use keys::{VectorPublicKey, VectorSecretKey};
 pub use plaintext::Plaintext;
