@@ -386,8 +386,11 @@ def _several(named: Iterator[tuple[str, Module]]) -> dict[str, int]:
     }
 
 
+STATES = r"\bfn (\w*(?:shell|outline|trace|planned|dry_)\w*)"
+
+
 def twin_functions(rust: Mapping[str, str]) -> list[str]:
-    """The Rust functions of `hesc-schemes` whose names say that they work on states: shell, outline, trace, planned, dry."""
+    """The Rust functions of `hesc-schemes` that have no words: shells, plans and dry runs."""
     return [
         name
         for path, text in rust.items()

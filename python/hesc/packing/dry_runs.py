@@ -31,8 +31,8 @@ class DrySlots(EncryptedSlots):
     ) -> EncryptedSlots:
         """The value of `sum_of_products`, refused where ciphertexts would be."""
         native = _native.SlotsDryValue.sum_of_products(
-            [(_value(a), None if a is b else _value(b)) for a, b in pairs],
-            [_value(other) for other in others],
+            [(_value_of(a), None if a is b else _value_of(b)) for a, b in pairs],
+            [_value_of(other) for other in others],
         )
         return self._dry(native, content)
 
@@ -41,7 +41,7 @@ class DrySlots(EncryptedSlots):
     ) -> EncryptedSlots:
         """The value of `carries`, refused where ciphertexts would be."""
         del remedy
-        native = _value_of(self).carries(_value(passes), list(elements))
+        native = _value_of(self).carries(_value_of(passes), list(elements))
         return self._dry(native, self.content)
 
     def _with(
