@@ -386,7 +386,7 @@ def _several(named: Iterator[tuple[str, Module]]) -> dict[str, int]:
     }
 
 
-STATES = r"\bfn (\w*(?:shell|outline|trace|planned|dry_)\w*)"
+STATES: Final = r"\bfn (\w*(?:shell|outline|trace|planned|dry_)\w*)"
 
 
 def twin_functions(rust: Mapping[str, str]) -> list[str]:
@@ -395,9 +395,7 @@ def twin_functions(rust: Mapping[str, str]) -> list[str]:
         name
         for path, text in rust.items()
         if path.startswith("crates/hesc-schemes/src/")
-        for name in re.findall(
-            r"\bfn (\w*(?:shell|outline|trace|planned|dry_)\w*)", without_tests(text)
-        )
+        for name in re.findall(STATES, without_tests(text))
     ]
 
 
