@@ -2,7 +2,7 @@
 //! Approximate Homomorphic Encryption Using Differential Privacy"). With a deviation of `sqrt(12 tau) 2^(s/2)`
 //! bounds, `tau` numbers that are shown in all tell the errors from none with a divergence of `2^-s / 24`.
 
-use hesc_math::residues::Reducer;
+use hesc_math::ring::Prime;
 use rand_core::CryptoRng;
 
 use crate::gaussian::{self, gaussian_pair};
@@ -17,14 +17,19 @@ pub fn flooding_factor(answers: u64, statistical_bits: u32) -> f64 {
     (12.0 * answers as f64).sqrt() * (f64::from(statistical_bits) / 2.0).exp2()
 }
 
-/// `words += round(deviation x)`, `x` normal, modulo the prime, which leaves room for [`LARGEST_GAUSSIAN`] of them.
-pub(crate) fn flood(words: &mut [u64], deviation: f64, q: &Reducer, rng: &mut impl CryptoRng) {
-    for pair in words.chunks_mut(2) {
+/// `words += round(deviation x)`, `x` normal, modulo primes that leave room for [`LARGEST_GAUSSIAN`] of them: words modulo
+/// one prime after the other, and one `x` for the residues of a number.
+pub(crate) fn flood(words: &mut [u64], deviation: f64, primes: &[Prime], rng: &mut impl CryptoRng) {
+    let numbers = words.len() / primes.len();
+    for first in (0..numbers).step_by(2) {
         let noise = gaussian_pair(rng);
-        for (word, x) in pair.iter_mut().zip([noise.re, noise.im]) {
+        for (at, x) in (first..numbers).zip([noise.re, noise.im]) {
             let x = (x * deviation).round_ties_even() as i64;
-            let sum = *word + (x as u64).wrapping_add(q.value() & (x >> 63) as u64);
-            *word = sum.min(sum.wrapping_sub(q.value()));
+            for (prime, q) in primes.iter().enumerate() {
+                let word = &mut words[prime * numbers + at];
+                let sum = *word + (x as u64).wrapping_add(q.value() & (x >> 63) as u64);
+                *word = sum.min(sum.wrapping_sub(q.value()));
+            }
         }
     }
 }

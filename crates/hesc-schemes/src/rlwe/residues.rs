@@ -145,6 +145,16 @@ impl<'a> RowMut<'a, Coeff> {
         kernels::add_small(self.words, small, q);
     }
 
+    /// Adds signed integers below the prime in absolute value.
+    pub fn add_signed(&mut self, signed: &[i64], q: &Prime) {
+        kernels::add_signed(self.words, signed, q);
+    }
+
+    /// Signed integers below `2^51` in absolute value.
+    pub fn reduce_signed(&mut self, signed: &[i64], q: &Prime) {
+        kernels::reduce_small_signed(self.words, signed, q);
+    }
+
     /// Centred representatives of residues modulo `t`.
     pub fn lift_centred(&mut self, words: &[u64], t: u64, q: &Prime) {
         kernels::lift_centred(self.words, words, t, q);

@@ -7,11 +7,13 @@
 
 use hesc_math::RngSeed;
 use hesc_math::residues::kernels;
+use hesc_math::ring::{Coeff, Eval};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use super::{RingProducts, Workspace};
 use crate::rlwe::key_pair::{PublicKey, SecretKey, residue_seeds};
+use crate::rlwe::residues::RowMut;
 use crate::{Fingerprint, SchemeError};
 
 /// A ciphertext of two components as evaluations, ready for products with others.
@@ -37,11 +39,10 @@ impl RingProducts {
         workspace: &mut Workspace,
         rng: &mut impl CryptoRng,
     ) -> Result<[Vec<u64>; 2], SchemeError> {
-        let n = self.scheme().ring_degree();
-        let mut components = [vec![0; n], vec![0; n]];
+        let mut components = [vec![0; self.words()], vec![0; self.words()]];
         let [c_0, c_1] = &mut components;
         self.rerandomise(key, c_0, c_1, workspace, rng)?;
-        kernels::add_signed(c_0, message, self.prime());
+        self.rows::<Coeff>(c_0).for_each(|(mut row, q)| row.add_signed(message, q));
         Ok(components)
     }
 
@@ -77,16 +78,18 @@ impl RingProducts {
             self.scheme().check_params(a.params)?;
             self.scheme().check_params(b.params)?;
         }
-        let rows: Vec<_> = pairs
-            .iter()
-            .map(
-                |(
-                    Operand { components: [a_0, a_1], .. },
-                    Operand { components: [b_0, b_1], .. },
-                )| { [a_0, a_1, b_0, b_1].map(Vec::as_slice) },
-            )
-            .collect();
-        kernels::sum_of_tensors(out, &rows, self.prime());
+        let [x, y, z] = out.map(|words| self.rows::<Eval>(words));
+        for (prime, ((x, q), ((y, _), (z, _)))) in x.zip(y.zip(z)).enumerate() {
+            let rows: Vec<_> = pairs
+                .iter()
+                .map(|(a, b)| {
+                    let ([a_0, a_1], [b_0, b_1]) = (&a.components, &b.components);
+                    [a_0, a_1, b_0, b_1]
+                        .map(|words| self.residues::<Eval>(words).row(prime).words())
+                })
+                .collect();
+            kernels::sum_of_tensors([x, y, z].map(RowMut::words), &rows, q);
+        }
         Ok(())
     }
 
@@ -94,18 +97,19 @@ impl RingProducts {
     /// ([`Self::uniform`]), the other's follows from its seed. `row` is scratch space.
     pub fn add_third(&self, a: &[u64], seed: RngSeed, row: &mut [u64], out: &mut [u64]) {
         self.uniform(seed, row);
-        kernels::multiply_assign(row, a, self.prime());
-        kernels::add(out, row, self.prime());
+        let rows = self.rows(row).zip(self.residues(a).rows());
+        rows.for_each(|((mut row, q), a)| row.multiply(a, q));
+        self.add(out, row);
     }
 
     /// Coefficients to evaluations.
     pub fn forward(&self, words: &mut [u64]) {
-        self.prime().forward(words);
+        self.rows::<Coeff>(words).for_each(|(row, q)| _ = row.forward(q));
     }
 
     /// Evaluations to coefficients.
     pub fn inverse(&self, words: &mut [u64]) {
-        self.prime().inverse(words);
+        self.rows::<Eval>(words).for_each(|(row, q)| _ = row.inverse(q));
     }
 
     /// `(c_1 + c_2 s) s` as coefficients, in place of `c_1`, whose coefficients it takes, and evaluations of `c_2`.
@@ -120,13 +124,16 @@ impl RingProducts {
         c_2: &[u64],
     ) -> Result<(), SchemeError> {
         key.tag.check(self.scheme().fingerprint(), None)?;
-        let prime = self.prime();
-        let mut row = Zeroizing::new(c_2.to_vec());
-        kernels::multiply_assign(&mut row, &key.words, prime);
-        prime.forward(c_1);
-        kernels::add(c_1, &row, prime);
-        kernels::multiply_assign(c_1, &key.words, prime);
-        prime.inverse(c_1);
+        let mut third = Zeroizing::new(c_2.to_vec());
+        let secret = || self.residues(&key.words).rows();
+        let rows = self.rows(&mut third).zip(self.rows::<Coeff>(c_1)).zip(secret());
+        for (((mut third, q), (row, _)), secret) in rows {
+            third.multiply(secret, q);
+            let mut sum = row.forward(q);
+            sum.add(third.row(), q);
+            sum.multiply(secret, q);
+            sum.inverse(q);
+        }
         Ok(())
     }
 }
@@ -164,19 +171,27 @@ mod tests {
     /// messages make, within 15 % of 2048 coefficients' mean square (false alarms below 10^-9), seeds fixed.
     #[test]
     fn sums_of_products_are_those_of_the_messages() {
-        for (bits, public) in [(36, false), (50, false), (53, false), (53, true)] {
-            let products = RingProducts::of_size(2048, bits).unwrap();
-            let n = products.scheme().ring_degree();
-            let rng = &mut AesCtrRng::from_seed([bits as u8 + u8::from(public); 32]);
+        for (ring_degree, bits, public) in [
+            (2048, &[36][..], false),
+            (2048, &[50], false),
+            (2048, &[53], false),
+            (2048, &[53], true),
+            (4096, &[50, 49], false),
+            (4096, &[50, 49], true),
+        ] {
+            let products = RingProducts::of_sizes(ring_degree, bits, None).unwrap();
+            let (n, words) = (ring_degree, products.words());
+            let rng = &mut AesCtrRng::from_seed([bits[0] as u8 + u8::from(public); 32]);
             let (secret, key) = products.scheme().generate_keys(rng);
             let mut workspace = products.workspace();
             let (mut operands, mut seeds, mut expected) = (Vec::new(), Vec::new(), vec![0; n]);
-            let (own, other) = (3.24f64, if public { 3.24 * 52.3 } else { 3.24 });
+            let of_public = (4.0 / 3.0 * n as f64 + 1.0).sqrt();
+            let (own, other) = (3.24f64, if public { 3.24 * of_public } else { 3.24 });
             let mut square = 0.0;
             for k in 0..10 {
                 let (m, m_norm) = sparse(n, 37 + k, 1000);
                 let (w, w_norm) = sparse(n, 91 + k, 1500);
-                let mut c_0 = vec![0; n];
+                let mut c_0 = vec![0; words];
                 let seed = products.encrypt(&secret, &m, &mut c_0, &mut workspace, rng).unwrap();
                 let a = products.seeded_operand(seed, c_0);
                 let b = if public {
@@ -184,7 +199,7 @@ mod tests {
                         products.encrypt_public(&key, &w, &mut workspace, rng).unwrap();
                     products.operand(components)
                 } else {
-                    let mut d_0 = vec![0; n];
+                    let mut d_0 = vec![0; words];
                     let own = products.encrypt(&secret, &w, &mut d_0, &mut workspace, rng).unwrap();
                     seeds.push([seed, own]);
                     products.seeded_operand(own, d_0)
@@ -196,11 +211,11 @@ mod tests {
                     + n as f64 * (own * other).powi(2);
             }
             let pairs: Vec<_> = operands.iter().map(|(a, b)| (a, b)).collect();
-            let mut out = [vec![0; n], vec![0; n], vec![0; n]];
+            let mut out = [(); 3].map(|()| vec![0; words]);
             products.sum_of_products(&pairs, out.each_mut().map(Vec::as_mut_slice)).unwrap();
             let [mut c_0, mut c_1, c_2] = out;
             if !public {
-                let [mut a, mut row, mut third] = [vec![0; n], vec![0; n], vec![0; n]];
+                let [mut a, mut row, mut third] = [(); 3].map(|()| vec![0; words]);
                 for [own, other] in seeds {
                     products.uniform(own, &mut a);
                     products.add_third(&a, other, &mut row, &mut third);
@@ -210,10 +225,11 @@ mod tests {
             products.inverse(&mut c_0);
             products.inverse(&mut c_1);
             products.unmask_square(&secret, &mut c_1, &c_2).unwrap();
-            let off = (0..n).map(|i| (products.centred_sum(c_0[i], c_1[i]) - expected[i]) as f64);
+            let sums = products.centred_sums(&c_0, &c_1);
+            let off = sums.iter().zip(&expected).map(|(x, &y)| (x - i128::from(y)) as f64);
             let found = off.map(|x| x * x).sum::<f64>() / n as f64;
             let ratio = (found / square).sqrt();
-            assert!((0.85..1.15).contains(&ratio), "{bits} bits, public {public}: {ratio}");
+            assert!((0.85..1.15).contains(&ratio), "{bits:?} bits, public {public}: {ratio}");
         }
     }
 

@@ -1,32 +1,35 @@
-//! Products of encrypted polynomials of integers with polynomials in the clear, coefficient by coefficient: one
-//! prime, no evaluation keys, and no encoding but the caller's.
+//! Products of encrypted polynomials of integers with polynomials in the clear, coefficient by coefficient: one prime or
+//! two, and no encoding but the caller's. A special prime beside them is for keys alone.
 //!
-//! `c_0 = -(a s) + e + m` and `c_1 = a` from a seed, so that `c_0 w + c_1 w s = m w + e w` modulo the prime. What the
-//! coefficients mean, how large they may be and how much noise they bear is the caller's to know: nothing here
+//! `c_0 = -(a s) + e + m` and `c_1 = a` from a seed, so that `c_0 w + c_1 w s = m w + e w` modulo the primes. Polynomials
+//! are [`RingProducts::words`] words, prime after prime. What the coefficients mean, how large they may be and how much noise they bear is the caller's to know: nothing here
 //! carries a claim.
 
 mod encrypted_factors;
 
-use hesc_math::residues::kernels;
-use hesc_math::ring::Prime;
+use hesc_math::ring::{Coeff, Eval, Prime};
 use hesc_math::sampling::{self, Noise as Sampler};
 use hesc_math::{AesCtrRng, RngSeed};
 use rand_core::{CryptoRng, SeedableRng};
-use zeroize::{Zeroize as _, ZeroizeOnDrop};
+use zeroize::{Zeroize as _, ZeroizeOnDrop, Zeroizing};
 
 pub use encrypted_factors::Operand;
 
 use crate::error::refuse;
 use crate::rlwe::flooding;
-use crate::rlwe::key_pair::{PublicKey, SecretKey};
+use crate::rlwe::key_pair::{PublicKey, SecretKey, residue_seeds};
+use crate::rlwe::residues::{Component, Residues, RowMut};
 use crate::rlwe::{PlaintextSpace, Rlwe, SchemeKind, Spec};
 use crate::{Assurance, Fingerprint, SchemeError};
+
+/// Primes of ciphertexts, at most: their product is within 128 bits.
+const MOST_PRIMES: usize = 2;
 
 /// The scale of sets that are made for ring products, whose ciphertexts have scales of their own: vectors of CKKS
 /// under the same keys have this one.
 const SCALE: f64 = 65536.0;
 
-/// A set of one prime over a power-of-two ring. Cheap to clone.
+/// A set of one or two primes over a power-of-two ring. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct RingProducts(Rlwe);
 
@@ -70,13 +73,28 @@ impl RingProducts {
     /// # Errors
     /// As [`Rlwe::new`]: more bits than 128 bits of security allow, no such ring or prime.
     pub fn of_size(ring_degree: usize, bits: u32) -> Result<Self, SchemeError> {
+        Self::of_sizes(ring_degree, &[bits], None)
+    }
+
+    /// The set of this ring degree with the largest primes of so many bits, and a special prime for keys.
+    ///
+    /// # Errors
+    /// As [`Rlwe::new`] and [`Self::new`].
+    pub fn of_sizes(
+        ring_degree: usize,
+        bits: &[u32],
+        special_bits: Option<u32>,
+    ) -> Result<Self, SchemeError> {
         let ring = hesc_math::RingIndex::power_of_two(ring_degree)?;
+        let all: Vec<u32> = bits.iter().copied().chain(special_bits).collect();
+        let mut coeff_moduli = ring.ntt_primes_of_bits(&all, 1)?;
+        let special_moduli = coeff_moduli.split_off(bits.len());
         let spec = Spec {
             scheme: SchemeKind::Ckks,
             ring,
-            coeff_moduli: ring.ntt_primes(bits, 1)?,
+            coeff_moduli,
             levels: Vec::new(),
-            special_moduli: Vec::new(),
+            special_moduli,
             plaintext: PlaintextSpace::Approximate { scale: SCALE },
             bound: 1.0,
             packing: None,
@@ -95,12 +113,19 @@ impl RingProducts {
     /// On a set that is there.
     ///
     /// # Errors
-    /// [`SchemeError::Parameter`] for several primes or a ring of odd index.
+    /// [`SchemeError::Parameter`] for more than two primes or one special prime, and a ring of odd index.
     pub fn new(scheme: Rlwe) -> Result<Self, SchemeError> {
         let spec = scheme.spec();
-        let primes = spec.coeff_moduli.len() + spec.special_moduli.len();
-        if primes != 1 {
-            return refuse("coeff_moduli", primes, "ring products take sets of one prime");
+        let (primes, special) = (spec.coeff_moduli.len(), spec.special_moduli.len());
+        if primes > MOST_PRIMES {
+            return refuse("coeff_moduli", primes, "ring products take sets of one prime or two");
+        }
+        if special > 1 {
+            return refuse(
+                "special_moduli",
+                special,
+                "ring products take one special prime at most",
+            );
         }
         if !spec.ring.is_power_of_two() {
             return refuse("ring", spec.ring.value(), "ring products take power-of-two rings");
@@ -113,18 +138,38 @@ impl RingProducts {
         &self.0
     }
 
-    /// Its prime.
+    /// The first prime: the only one but in sets of two.
     pub fn modulus(&self) -> u64 {
-        self.prime().value()
+        self.primes()[0].value()
     }
 
-    pub(super) fn prime(&self) -> &Prime {
-        &self.0.chain().level(1)[0]
+    /// Words of a polynomial: residues modulo one prime after the other.
+    pub fn words(&self) -> usize {
+        self.primes().len() * self.0.ring_degree()
+    }
+
+    /// The primes of ciphertexts.
+    pub(super) fn primes(&self) -> &[Prime] {
+        self.0.chain().level(self.0.levels())
+    }
+
+    /// A polynomial's residues modulo each prime.
+    pub(super) fn rows<'a, D>(
+        &'a self,
+        words: &'a mut [u64],
+    ) -> impl Iterator<Item = (RowMut<'a, D>, &'a Prime)> {
+        assert_eq!(words.len(), self.words(), "a polynomial has a residue for each prime");
+        RowMut::all(words, self.0.ring_degree()).zip(self.primes())
+    }
+
+    /// Residues of a polynomial, or of a key of all primes, special ones last.
+    pub(super) fn residues<'a, D>(&self, words: &'a [u64]) -> Component<'a, D> {
+        Residues::of(words, 1, self.0.ring_degree()).component(0)
     }
 
     /// Scratch space.
     pub fn workspace(&self) -> Workspace {
-        let (row, sampler) = (vec![0; self.0.ring_degree()], Sampler::new(self.0.ring()));
+        let (row, sampler) = (vec![0; self.words()], Sampler::new(self.0.ring()));
         Workspace { row, sampler }
     }
 
@@ -166,32 +211,40 @@ impl RingProducts {
         rng: &mut impl CryptoRng,
     ) -> Result<(), SchemeError> {
         key.tag.check(self.0.fingerprint(), None)?;
-        let prime = self.prime();
         self.uniform(seed, c_0);
-        kernels::multiply_assign(c_0, &key.words, prime);
-        prime.inverse(c_0);
-        kernels::negate(c_0, prime);
         workspace.sampler.sample_centred_binomial(rng);
-        kernels::add_small(c_0, workspace.sampler.coefficients(), prime);
-        kernels::add_signed(c_0, message, prime);
+        let secret = self.residues(&key.words).rows();
+        for ((mut product, q), secret) in self.rows(c_0).zip(secret) {
+            product.multiply(secret, q);
+            let mut sum = product.inverse(q);
+            sum.negate(q);
+            sum.add_small(workspace.sampler.coefficients(), q);
+            sum.add_signed(message, q);
+        }
         Ok(())
     }
 
     /// The uniform polynomial of a seed, as evaluations.
     pub fn uniform(&self, seed: RngSeed, words: &mut [u64]) {
-        sampling::fill_uniform_limb(words, self.modulus(), &mut AesCtrRng::from_seed(seed));
+        let seeds = match self.primes().len() {
+            1 => vec![seed],
+            primes => residue_seeds(seed, primes),
+        };
+        for ((row, q), seed) in self.rows::<Eval>(words).zip(seeds) {
+            sampling::fill_uniform_limb(row.words(), q.value(), &mut AesCtrRng::from_seed(seed));
+        }
     }
 
     /// Adds the evaluations of the second component that a seed stands for.
     pub fn add_expanded(&self, seed: RngSeed, evaluations: &mut [u64], workspace: &mut Workspace) {
-        let (row, prime) = (&mut workspace.row, self.prime());
-        self.uniform(seed, row);
-        kernels::add(evaluations, row, prime);
+        self.uniform(seed, &mut workspace.row);
+        self.add(evaluations, &workspace.row);
     }
 
     /// `a += b`, of residues.
     pub fn add(&self, a: &mut [u64], b: &[u64]) {
-        kernels::add(a, b, self.prime());
+        let rows = self.rows::<Eval>(a).zip(self.residues(b).rows());
+        rows.for_each(|((mut a, q), b)| a.add(b, q));
     }
 
     /// A polynomial in the clear, of integers below 2^51 in absolute value. Cost: a transform.
@@ -199,9 +252,11 @@ impl RingProducts {
     /// # Panics
     /// Unless there is a number for each coefficient.
     pub fn multiplier(&self, polynomial: &[i64]) -> Multiplier {
-        let mut words = vec![0; self.0.ring_degree()];
-        kernels::reduce_small_signed(&mut words, polynomial, self.prime());
-        self.prime().forward(&mut words);
+        let mut words = vec![0; self.words()];
+        for (mut row, q) in self.rows::<Coeff>(&mut words) {
+            row.reduce_signed(polynomial, q);
+            row.forward(q);
+        }
         Multiplier { params: self.0.fingerprint(), words }
     }
 
@@ -218,12 +273,13 @@ impl RingProducts {
         by: &Multiplier,
     ) -> Result<(), SchemeError> {
         self.0.check_params(by.params)?;
-        let prime = self.prime();
         self.uniform(seed, c_1);
-        prime.forward(c_0);
+        self.forward(c_0);
         for component in [c_0, c_1] {
-            kernels::multiply_assign(component, &by.words, prime);
-            prime.inverse(component);
+            for ((mut row, q), by) in self.rows(component).zip(self.residues(&by.words).rows()) {
+                row.multiply(by, q);
+                row.inverse(q);
+            }
         }
         Ok(())
     }
@@ -242,25 +298,30 @@ impl RingProducts {
         rng: &mut impl CryptoRng,
     ) -> Result<(), SchemeError> {
         key.tag.check(self.0.fingerprint(), None)?;
-        let prime = self.prime();
-        let mut mask = zeroize::Zeroizing::new(vec![0; self.0.ring_degree()]);
+        let mut mask = Zeroizing::new(vec![0; self.words()]);
         workspace.sampler.sample_ternary(rng);
-        kernels::add_small(&mut mask, workspace.sampler.coefficients(), prime);
-        prime.forward(&mut mask);
+        for (mut row, q) in self.rows::<Coeff>(&mut mask) {
+            row.add_small(workspace.sampler.coefficients(), q);
+            row.forward(q);
+        }
         for (component, of_key) in [c_0, c_1].into_iter().zip(&key.components) {
-            let row = &mut workspace.row;
-            kernels::multiply(row, of_key, &mask, prime);
-            prime.inverse(row);
-            kernels::add(component, row, prime);
             workspace.sampler.sample_centred_binomial(rng);
-            kernels::add_small(component, workspace.sampler.coefficients(), prime);
+            let factors = self.residues(of_key).rows().zip(self.residues(&mask).rows());
+            let scratch = RowMut::all(&mut workspace.row, self.0.ring_degree());
+            for (((mut out, q), (of_key, mask)), mut row) in
+                self.rows(component).zip(factors).zip(scratch)
+            {
+                row.set_product(of_key, mask, q);
+                out.add(row.inverse(q).row(), q);
+                out.add_small(workspace.sampler.coefficients(), q);
+            }
         }
         Ok(())
     }
 
-    /// Adds Gaussian noise of this deviation, of which the prime has room for [`flooding::LARGEST_GAUSSIAN`].
+    /// Adds Gaussian noise of this deviation, of which each prime has room for [`flooding::LARGEST_GAUSSIAN`].
     pub fn flood(&self, words: &mut [u64], deviation: f64, rng: &mut impl CryptoRng) {
-        flooding::flood(words, deviation, self.prime(), rng);
+        flooding::flood(words, deviation, self.primes(), rng);
     }
 
     /// `c_1 s` as coefficients, in place. Cost: two transforms. What comes out is wiped by whoever has it.
@@ -269,19 +330,50 @@ impl RingProducts {
     /// [`SchemeError::ParameterMismatch`] for the key of another set.
     pub fn unmask(&self, key: &SecretKey, c_1: &mut [u64]) -> Result<(), SchemeError> {
         key.tag.check(self.0.fingerprint(), None)?;
-        let prime = self.prime();
-        prime.forward(c_1);
-        kernels::multiply_assign(c_1, &key.words, prime);
-        prime.inverse(c_1);
+        for ((row, q), secret) in self.rows::<Coeff>(c_1).zip(self.residues(&key.words).rows()) {
+            let mut product = row.forward(q);
+            product.multiply(secret, q);
+            product.inverse(q);
+        }
         Ok(())
     }
 
-    /// The centred representative of `a + b` for two residues, without a branch.
+    /// The centred representatives of `a + b`, of all coefficients of two polynomials: `x_0 + q_0 y` for centred `x_0` modulo
+    /// the first prime and `y = (x_1 - x_0) / q_0` modulo the second (Garner 1959). They depend on what was encrypted: no
+    /// branch is taken on them.
+    pub fn centred_sums(&self, a: &[u64], b: &[u64]) -> Zeroizing<Vec<i128>> {
+        let mut sums = Zeroizing::new(b.to_vec());
+        self.add(&mut sums, a);
+        let mut rows = self.rows::<Coeff>(&mut sums);
+        let Some((first, q)) = rows.next() else { return Zeroizing::default() };
+        let mut found: Zeroizing<Vec<i128>> = Zeroizing::new(
+            first.row().words().iter().map(|&x| i128::from(centred(x, q.value()))).collect(),
+        );
+        if let Some((mut quotient, second)) = rows.next() {
+            let mut lifted = Zeroizing::new(vec![0; found.len()]);
+            let mut lifted = RowMut::of(&mut lifted);
+            lifted.recentre(first.row(), q.value(), second);
+            let modulus = second.modulus();
+            let inverse = second.factor(modulus.inverse(q.value() % second.value()));
+            quotient.subtract_and_scale(lifted.row(), inverse, second);
+            let quotients = quotient.row().words().iter().map(|&y| centred(y, second.value()));
+            for (x, y) in found.iter_mut().zip(quotients) {
+                *x += i128::from(q.value()) * i128::from(y);
+            }
+        }
+        found
+    }
+
+    /// The centred representative of `a + b` for two residues modulo the first prime, without a branch.
     pub fn centred_sum(&self, a: u64, b: u64) -> i64 {
         let q = self.modulus();
-        let sum = (a + b).min((a + b).wrapping_sub(q));
-        sum.wrapping_sub(q & u64::from(sum > q / 2).wrapping_neg()) as i64
+        centred((a + b).min((a + b).wrapping_sub(q)), q)
     }
+}
+
+/// The centred representative of a residue, without a branch.
+fn centred(residue: u64, q: u64) -> i64 {
+    residue.wrapping_sub(q & u64::from(residue > q / 2).wrapping_neg()) as i64
 }
 
 #[cfg(test)]
@@ -292,9 +384,18 @@ mod tests {
     /// Against the product by its definition: what is decrypted is that but for noise that small numbers bound.
     #[test]
     fn products_are_those_of_the_polynomials() {
-        for (ring_degree, bits, hidden) in [(1024, 26, false), (2048, 50, true), (2048, 53, true)] {
-            let products = RingProducts::of_size(ring_degree, bits).unwrap();
-            let rng = &mut AesCtrRng::from_seed([bits as u8; 32]);
+        for (ring_degree, bits, special, hidden) in [
+            (1024, &[26][..], None, false),
+            (2048, &[50], None, true),
+            (2048, &[53], None, true),
+            (4096, &[42, 49], None, false),
+            (4096, &[42, 42], None, true),
+            (4096, &[47], Some(58), false),
+            (4096, &[49], Some(50), true),
+            (8192, &[58, 58], Some(58), true),
+        ] {
+            let products = RingProducts::of_sizes(ring_degree, bits, special).unwrap();
+            let rng = &mut AesCtrRng::from_seed([bits[0] as u8; 32]);
             let (secret, public) = products.scheme().generate_keys(rng);
             let mut message = vec![0; ring_degree];
             let mut clear = vec![0; ring_degree];
@@ -302,7 +403,7 @@ mod tests {
                 message[(i * 37) % ring_degree] = 1000 - 50 * i as i64;
                 clear[(i * 91 + 5) % ring_degree] = 3 * i as i64 - 60;
             }
-            let (mut c_0, mut c_1) = (vec![0; ring_degree], vec![0; ring_degree]);
+            let (mut c_0, mut c_1) = (vec![0; products.words()], vec![0; products.words()]);
             let mut workspace = products.workspace();
             let seed = products.encrypt(&secret, &message, &mut c_0, &mut workspace, rng).unwrap();
             let by = products.multiplier(&clear);
@@ -322,8 +423,8 @@ mod tests {
             let norm = clear.iter().map(|w| (w * w) as f64).sum::<f64>();
             let public_key = if hidden { 4.0 / 3.0 * ring_degree as f64 + 1.0 } else { 0.0 };
             let most = 14.0 * 3.25 * (norm + public_key).sqrt();
-            let off = (0..ring_degree)
-                .map(|i| (products.centred_sum(c_0[i], c_1[i]) - expected[i]).abs() as f64);
+            let found = products.centred_sums(&c_0, &c_1);
+            let off = found.iter().zip(&expected).map(|(x, &y)| (x - i128::from(y)).abs() as f64);
             let (least, largest) = (most / 14.0, off.fold(0.0, f64::max));
             assert!(least < largest && largest < most, "{ring_degree}: {largest} of {most}");
         }
@@ -382,11 +483,49 @@ mod tests {
         for refusal in refusals {
             assert!(matches!(refusal, Some(SchemeError::ParameterMismatch { .. })), "{refusal:?}");
         }
-        let mut spec = small.scheme().spec().clone();
-        spec.ring = hesc_math::RingIndex::power_of_two(2048).unwrap();
-        spec.coeff_moduli = spec.ring.ntt_primes(26, 2).unwrap();
-        let two = Rlwe::new(spec, Assurance::Guidelines2024).unwrap();
-        assert!(RingProducts::new(two).unwrap_err().to_string().contains("one prime"));
+        let refused = |bits: &[u32], specials: usize| {
+            let mut spec = small.scheme().spec().clone();
+            spec.ring = hesc_math::RingIndex::power_of_two(8192).unwrap();
+            spec.coeff_moduli = spec.ring.ntt_primes_of_bits(bits, 1).unwrap();
+            spec.special_moduli = spec.coeff_moduli.split_off(bits.len() - specials);
+            let set = Rlwe::new(spec, Assurance::Guidelines2024).unwrap();
+            RingProducts::new(set).unwrap_err().to_string()
+        };
+        assert!(refused(&[30, 30, 30], 0).contains("one prime or two"));
+        assert!(refused(&[30, 30, 30], 2).contains("one special prime"));
+    }
+
+    /// Every number is what it was: the edges of the product of both primes, and one off.
+    #[test]
+    fn centred_sums_are_those_of_both_primes() {
+        let products = RingProducts::of_sizes(4096, &[42, 49], None).unwrap();
+        let q: Vec<i128> = products.primes().iter().map(|q| i128::from(q.value())).collect();
+        let half = q[0] * q[1] / 2;
+        let numbers: Vec<i128> = (0..4096)
+            .map(|i| match i {
+                0..8 => [0, 1, -1, half, -half, half - 1, 1 - half, q[0]][i],
+                _ => (i as i128 * 0x9e37_79b9_7f4a_7c15_f39c) % (2 * half + 1) - half,
+            })
+            .collect();
+        let residues = |off: i128| -> Vec<u64> {
+            let row = |&q: &i128| numbers.iter().map(move |x| (x - off).rem_euclid(q) as u64);
+            q.iter().flat_map(row).collect()
+        };
+        assert_eq!(*products.centred_sums(&residues(0), &vec![0; 8192]), numbers);
+        let five = vec![5; 8192];
+        assert_eq!(*products.centred_sums(&residues(5), &five), numbers);
+    }
+
+    /// A flood of two primes is of the same numbers modulo both.
+    #[test]
+    fn floods_are_one_noise_modulo_both_primes() {
+        let products = RingProducts::of_sizes(4096, &[49, 49], None).unwrap();
+        let rng = &mut AesCtrRng::from_seed([8; 32]);
+        let mut words = vec![0; products.words()];
+        products.flood(&mut words, 1e9, rng);
+        let found = products.centred_sums(&words, &vec![0; products.words()]);
+        assert!(found.iter().all(|x| x.unsigned_abs() < 9_000_000_000));
+        assert!(found.iter().any(|x| x.unsigned_abs() > 1_000_000_000));
     }
 
     /// Mean and deviation of a thousand million's noise: a true sampler fails once in 10^9.
