@@ -304,9 +304,9 @@ impl RingProducts {
             row.add_small(workspace.sampler.coefficients(), q);
             row.forward(q);
         }
-        for (component, of_key) in [c_0, c_1].into_iter().zip(&key.components) {
+        for (component, by) in [c_0, c_1].into_iter().zip(&key.components) {
             workspace.sampler.sample_centred_binomial(rng);
-            let factors = self.residues(of_key).rows().zip(self.residues(&mask).rows());
+            let factors = self.residues(by).rows().zip(self.residues(&mask).rows());
             let scratch = RowMut::all(&mut workspace.row, self.0.ring_degree());
             for (((mut out, q), (of_key, mask)), mut row) in
                 self.rows(component).zip(factors).zip(scratch)
