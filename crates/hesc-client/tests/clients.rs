@@ -293,3 +293,18 @@ fn plans_that_lie_are_refused() {
         }
     }
 }
+
+/// Sizes that are as large as a field holds, on 32 bits too, where fewer of them fit.
+#[test]
+fn rings_that_lie_of_sizes_are_refused() {
+    let sound = ring().to_bytes();
+    for (at, length) in (0..sound.len()).flat_map(|at| [4, 8].map(|length| (at, length))) {
+        for byte in [0x7F, 0xFF] {
+            let mut changed = sound.clone();
+            changed.iter_mut().skip(at).take(length).for_each(|own| *own = byte);
+            let coded = format!("\"{}\"", STANDARD.encode(&changed));
+            let read = linear(&document("ring", &coded));
+            assert!(read.is_err() || changed == sound || read.unwrap().rows() > 0);
+        }
+    }
+}
