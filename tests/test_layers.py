@@ -203,6 +203,68 @@ def test_crates_build_on_those_below(folder: Path) -> None:
     assert named == BELOW[folder.name]
 
 
+CLIENT = ROOT / "crates/hesc-client"
+# What a client takes of the standard library: data, and nothing of the machine that it runs on.
+PLAIN = {"array", "borrow", "collections", "fmt", "hash", "iter", "sync"}
+# What it builds on beside our own crates: forms of data, sums, and threads where there are any.
+TAKEN = {
+    "base64",
+    "crc32fast",
+    "rand_core",  # which names generators, and has none
+    "rayon",
+    "serde",
+    "serde_json",
+    "sha2",
+    "thiserror",
+    "unicode-normalization",
+    "unicode-properties",
+    "zeroize",
+}
+MACHINE = re.compile(
+    r"\b(?:(?:e?print|e?println|dbg|env|option_env|include|include_str|include_bytes)!"
+    r"|(?:getrandom|OsRng|SysRng|from_os|from_entropy|SystemTime|Instant)\b)"
+)
+
+
+def outside(text: str) -> set[str]:
+    """What code names of the machine: modules of the standard library, and what prints or draws."""
+    paths = (
+        path
+        for at in re.finditer(r"\b(?:std|core|alloc)::", text)
+        for path in leaves(text[at.start() :])
+    )
+    return {path[1] for path in paths} - PLAIN | set(MACHINE.findall(text))
+
+
+def test_a_client_has_no_input_output_clock_or_randomness() -> None:
+    """All that it computes follows from its arguments, in whatever it runs: a page, a phone."""
+    for module, text in Crate(CLIENT).texts.items():
+        assert module[-1:] == ("tests",) or not outside(text), module
+    manifest = tomllib.loads((CLIENT / "Cargo.toml").read_text())
+    others = {name for name in manifest["dependencies"] if not name.startswith("hesc-")}
+    assert others == TAKEN
+    # Crates below have their generators from the system only where somebody asks for it.
+    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["dependencies"]
+    assert workspace["hesc-math"]["default-features"] is False
+    schemes = tomllib.loads((ROOT / "crates/hesc-schemes/Cargo.toml").read_text())
+    assert schemes["dependencies"]["hesc-math"] == {"workspace": True}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("use std::fmt;\nlet x = std::iter::repeat(0);", set()),
+        ("use std::{fmt, fs::File};", {"fs"}),
+        ("fn f() { core::time::Duration::ZERO; std::thread::spawn(g); }", {"time", "thread"}),
+        ('println!("{x}"); write!(f, "x");', {"println!"}),
+        ("let rng = AesCtrRng::from_os()?; Instant::now();", {"from_os", "Instant"}),
+        ('const KEY: &str = env!("KEY"); let printed = 1;', {"env!"}),
+    ],
+)
+def test_what_is_of_the_machine_is_found(text: str, found: set[str]) -> None:
+    assert outside(text) == found
+
+
 def test_the_package_is_not_its_own_user() -> None:
     """What import contracts cannot tell from the compiled module: names from the package's root."""
     for file in ROOT.glob("python/hesc/**/*.py"):

@@ -836,7 +836,56 @@ def check_calibration(
     points: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
 ) -> None: ...
 def read_classes(document: bytes) -> list[bool] | list[int] | list[float] | list[str]: ...
-def check_linear_plan(document: bytes) -> None: ...
+
+LINKS: tuple[str, ...]
+PROBABILITIES: tuple[str, ...]
+INVERSES: tuple[str, ...]
+DOCUMENT_BYTES: int
+DOCUMENT_PARTS: int
+NAME_LETTERS: int
+MOST_CLASSES: int
+MOST_INPUTS: int
+MOST_STEPS: int
+MOST_RING_PRODUCTS: int
+RING_PLACES: int
+MESSAGE_BYTES: int
+MESSAGE_HEAD: int
+MESSAGE_PART: int
+MESSAGE_NAME: int
+
+@final
+class ClientPlan:
+    def __new__(cls, data: bytes, protocol: str) -> Self: ...
+    @property
+    def digest(self) -> bytes: ...
+    @property
+    def inputs(self) -> int: ...
+    @property
+    def names(self) -> list[str]: ...
+    @property
+    def steps(self) -> Steps: ...
+    @property
+    def features(self) -> int: ...
+    @property
+    def rings(self) -> list[RingProductPlan]: ...
+    @property
+    def classes(self) -> list[bool] | list[int] | list[float] | list[str] | None: ...
+    @property
+    def link(self) -> str: ...
+    @property
+    def calibration(
+        self,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]] | None: ...
+    @property
+    def fidelity(
+        self,
+    ) -> tuple[str, int, bool, float | None, float | None, float] | None: ...
+    def encrypt(self, secret: VectorSecretKey, features: NDArray[np.float64]) -> bytes: ...
+    def decrypt(
+        self, secret: VectorSecretKey, answer: bytes, query: bytes | None
+    ) -> NDArray[np.float64]: ...
+
+def query_rows(first: RingProductPlan, count: int) -> int: ...
 
 @final
 class GalleryPlan:

@@ -8,7 +8,7 @@ import numpy as np
 
 from hesc import DecryptionError
 from hesc.models.samples import Result
-from hesc.protocols.client import ModelClient
+from hesc.protocols.client import PartsClient
 from tests.toy_protocol.plan import ToyPlan
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hesc.secret import SecretKey
 
 
-class ToyClient(ModelClient[Result]):
+class ToyClient(PartsClient[Result]):
     """Encrypts samples, a ciphertext for each feature, and reads scores."""
 
     plan_type: ClassVar[type[ToyPlan]] = ToyPlan

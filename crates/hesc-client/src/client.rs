@@ -68,34 +68,55 @@ impl Client {
     ) -> Found<Query> {
         let ready = self.plan.prepared(table, clip)?;
         let features = Zeroizing::new(ready.features);
-        let data = self.encrypt_features(&features, rng)?;
+        let data = self.plan.encrypt(&self.secret, &features, rng)?;
         let clipped_samples = ready.which.iter().filter(|&&which| which).count();
         Ok(Query { data, clipped: ready.values, clipped_samples })
     }
 
-    /// A query of features that [`Plan::prepared`] gave.
+    /// The scores of an answer, as [`Plan::decrypt`] reads them.
     ///
     /// # Errors
-    /// [`ClientError::Samples`] for too many of them; [`ClientError::Plan`] for features beyond their ranges.
-    pub fn encrypt_features<R: CryptoRng + SeedableRng + Send>(
+    /// Those of [`Plan::decrypt`].
+    pub fn decrypt(&self, answer: &[u8], query: Option<&[u8]>) -> Found<Zeroizing<Vec<f64>>> {
+        self.plan.decrypt(&self.secret, answer, query)
+    }
+}
+
+/// What a plan is for whoever holds a key apart from it.
+impl Plan {
+    /// A query of features that [`Plan::prepared`] gave, under a key of the plan's set.
+    ///
+    /// # Errors
+    /// [`ClientError::Shape`] for what are no rows, [`ClientError::Samples`] for too many of them; [`ClientError::Plan`]
+    /// for features beyond their ranges, and another set's key.
+    pub fn encrypt<R: CryptoRng + SeedableRng + Send>(
         &self,
+        secret: &SecretKey,
         features: &[f64],
         rng: &mut R,
     ) -> Found<Vec<u8>> {
-        let ring = self.plan.ring();
-        let (samples, most) = (features.len() / self.plan.steps().width(), self.plan.rows());
+        let (ring, width) = (self.ring(), self.steps().width());
+        if !features.len().is_multiple_of(width) {
+            let found = format!("{} numbers", features.len());
+            return Err(ClientError::Shape { inputs: width, found });
+        }
+        let (samples, most) = (features.len() / width, self.rows());
         let Some(count) = u32::try_from(samples).ok().filter(|_| samples <= most) else {
             return Err(ClientError::Samples { samples, most });
         };
-        let encrypt = |(place, part)| {
-            let own = Zeroizing::new(ring.shared(features, place));
-            ring_products::encrypt(part, &self.secret, &own, rng)
+        let parts: Vec<Vec<u8>> = match ring.parts() {
+            [only] => vec![ring_products::encrypt(only, secret, features, rng)?],
+            several => {
+                let encrypt = |(place, part)| {
+                    let own = Zeroizing::new(ring.shared(features, place));
+                    ring_products::encrypt(part, secret, &own, rng)
+                };
+                several.iter().enumerate().map(encrypt).collect::<Result<_, _>>()?
+            }
         };
-        let parts: Vec<Vec<u8>> =
-            ring.parts().iter().enumerate().map(encrypt).collect::<Result<_, _>>()?;
         let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
         let mut data = vec![0; message::size(&parts)?];
-        message::write(&mut data, QUERY, self.plan.digest(), &[0; NAME], count, &parts)?;
+        message::write(&mut data, QUERY, self.digest(), &[0; NAME], count, &parts)?;
         Ok(data)
     }
 
@@ -108,10 +129,14 @@ impl Client {
     /// [`ClientError::Document`] for damaged bytes, another plan's, the answer to another query, and another number of
     /// samples; [`ClientError::Plan`] for another key's, and for scores that no declared features give: tell nobody who
     /// made it.
-    pub fn decrypt(&self, answer: &[u8], query: Option<&[u8]>) -> Found<Zeroizing<Vec<f64>>> {
-        let digest = self.plan.digest();
-        let (head, parts) =
-            message::read(answer, ANSWER, digest, Some(self.plan.ring().parts().len()))?;
+    pub fn decrypt(
+        &self,
+        secret: &SecretKey,
+        answer: &[u8],
+        query: Option<&[u8]>,
+    ) -> Found<Zeroizing<Vec<f64>>> {
+        let (digest, rings) = (self.digest(), self.ring().parts());
+        let (head, parts) = message::read(answer, ANSWER, digest, Some(rings.len()))?;
         if let Some(query) = query {
             let (asked, _) = message::read(query, QUERY, digest, None)?;
             as_many(head.samples as usize, asked.samples as usize)?;
@@ -121,9 +146,9 @@ impl Client {
             }
         }
         let mut total: Option<Zeroizing<Vec<f64>>> = None;
-        for (ring, part) in self.plan.ring().parts().iter().zip(parts) {
-            let scores = ring_products::decrypt(ring, &self.secret, part)?;
-            as_many(scores.len() / self.plan.outputs(), head.samples as usize)?;
+        for (ring, part) in rings.iter().zip(parts) {
+            let scores = ring_products::decrypt(ring, secret, part)?;
+            as_many(scores.len() / self.outputs(), head.samples as usize)?;
             match &mut total {
                 None => total = Some(scores),
                 Some(total) => total.iter_mut().zip(scores.iter()).for_each(|(a, b)| *a += b),

@@ -60,7 +60,8 @@ impl Link {
         "expit",
     ];
 
-    const ALL: [Self; 15] = [
+    /// All of them, in the order of their names.
+    pub const ALL: [Self; 15] = [
         Self::None,
         Self::Sigmoid,
         Self::Softmax,
@@ -81,6 +82,11 @@ impl Link {
     /// The link of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::NAMES.iter().position(|own| *own == name).map(|place| Self::ALL[place])
+    }
+
+    /// What documents call it.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
     }
 
     pub(crate) fn read(value: &Json, what: &str) -> Result<Self, ClientError> {
@@ -181,6 +187,11 @@ impl Calibration {
     pub(crate) fn read(value: &Json) -> Result<Self, ClientError> {
         let fields = Fields::exactly(value, &["counts", "scores", "shares"], "calibration")?;
         Self::new(&fields.row("counts")?, &fields.row("scores")?, &fields.row("shares")?)
+    }
+
+    /// The points of each function: where they are, and the share at each.
+    pub fn functions(&self) -> &[Vec<[f64; 2]>] {
+        &self.functions
     }
 
     /// How many functions there are.
@@ -379,6 +390,14 @@ mod tests {
         ] {
             assert!(Calibration::new(&counts, &scores, &shares).is_err());
         }
+    }
+
+    #[test]
+    fn links_have_names() {
+        for (link, name) in Link::ALL.into_iter().zip(Link::NAMES) {
+            assert_eq!((link.name(), Link::named(name)), (name, Some(link)));
+        }
+        assert_eq!(Link::named("cube"), None);
     }
 
     #[test]

@@ -103,7 +103,7 @@ fn other_fields(names: &[&str], what: &str) -> ClientError {
 }
 
 /// Letters of a feature's or class's name.
-pub(crate) const NAME: usize = 1000;
+pub const NAME: usize = 1000;
 
 /// Whether a text may name a feature or a class: printable, of a name's length.
 ///

@@ -6,9 +6,9 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 /// Bytes of a document, at most.
-pub(crate) const LARGEST: usize = 1 << 26;
-/// Parts of a document, as [`parts`] counts them, at most: lists of nothing take three bytes each and fifty in memory.
-const MOST_PARTS: usize = 1 << 20;
+pub const LARGEST: usize = 1 << 26;
+/// Parts of a document, as `parts` counts them, at most: lists of nothing take three bytes each and fifty in memory.
+pub const MOST_PARTS: usize = 1 << 20;
 
 /// What a text in JSON says.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,7 +8,7 @@ use crate::document::{Fields, is_name, same};
 use crate::json::Json;
 
 /// Classes of a plan, at most.
-const MOST: usize = 1 << 15;
+pub const MOST: usize = 1 << 15;
 /// Numbers from here on do not fit 64 bits with a sign.
 const BEYOND: f64 = (1u64 << 63) as f64;
 

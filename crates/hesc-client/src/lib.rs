@@ -5,6 +5,7 @@
 //! - [`Client`]: a plan and a secret key: samples encrypted, answers read;
 //! - [`Link`], [`Calibration`], [`Concluding`], [`Classes`]: what follows from scores;
 //! - [`message`]: the frame of what travels;
+//! - [`limits`]: what documents and plans have at most;
 //! - [`ClientError`]: what is refused, in texts that name places and no values.
 //!
 //! Randomness comes from generators that are passed in. What features, scores and answers are to Python is documented in
@@ -26,6 +27,15 @@ pub use client::{Client, Query};
 pub use conclusions::{Calibration, Concluding, Link};
 pub use error::{ClientError, Place};
 pub use labels::Classes;
-pub use plan::{Fidelity, Plan, Rings};
+pub use plan::{Fidelity, Plan, Protocol, Rings, rows};
 pub use steps::{Prepared, Steps};
 pub use table::{Kind, Table, Words};
+
+/// What documents and plans have at most, for who writes them.
+pub mod limits {
+    pub use crate::document::NAME as NAME_LETTERS;
+    pub use crate::json::{LARGEST as DOCUMENT_BYTES, MOST_PARTS as DOCUMENT_PARTS};
+    pub use crate::labels::MOST as CLASSES;
+    pub use crate::plan::{MOST_PARTS as RING_PRODUCTS, PLACES as RING_PLACES};
+    pub use crate::steps::{MOST as STEPS, WIDEST as INPUTS};
+}

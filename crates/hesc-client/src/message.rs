@@ -9,7 +9,9 @@ const VERSION: u8 = 1;
 /// Bytes before the checksum.
 const SUMMED: usize = 44;
 /// Bytes before the parts.
-const HEAD: usize = SUMMED + 4;
+pub const HEAD: usize = SUMMED + 4;
+/// Bytes of a part beside its content: its length.
+pub const PART: usize = 4;
 /// Bytes of a query's name, and of a plan's digest as messages have it.
 pub const NAME: usize = 16;
 /// Bytes of a message, at most.
@@ -105,7 +107,9 @@ pub fn read<'a>(
         return Err(refused("is damaged; get it again"));
     }
     if parts.map_or(head.parts == 0, |parts| parts != head.parts) {
-        return Err(refused("has other parts than its plan says"));
+        let wanted = parts.map(|parts| format!(" instead of {parts}")).unwrap_or_default();
+        let text = format!("has other parts than its plan says, {}{wanted}", head.parts);
+        return Err(refused(&text));
     }
     if head.samples == 0 {
         return Err(refused("is of no sample"));
@@ -117,7 +121,7 @@ pub fn read<'a>(
     let (mut found, mut rest) = (Vec::new(), behind);
     for _ in 0..head.parts {
         let part = rest
-            .split_first_chunk::<4>()
+            .split_first_chunk::<PART>()
             .and_then(|(length, rest)| rest.split_at_checked(u32::from_le_bytes(*length) as usize));
         let (part, behind) = part.ok_or_else(|| refused("ends before its parts do"))?;
         found.push(part);
@@ -138,7 +142,8 @@ pub fn size(parts: &[&[u8]]) -> Result<usize, ClientError> {
     if u16::try_from(parts.len()).is_err() {
         return refused(too_many());
     }
-    let size = HEAD + parts.iter().map(|part| 4 + part.len()).sum::<usize>();
+    // One part may stand for several: on 32 bits their sum is no number of bytes.
+    let size = parts.iter().fold(HEAD, |sum, part| sum.saturating_add(PART + part.len()));
     if size > LARGEST {
         return refused(format!("a message of {size} bytes is longer than any reader takes"));
     }
@@ -176,7 +181,7 @@ pub fn write(
     head[42..44].copy_from_slice(&count.to_le_bytes());
     let mut rest = &mut *behind;
     for part in parts {
-        let (length, content) = rest.split_at_mut(4);
+        let (length, content) = rest.split_at_mut(PART);
         // What is below the largest size fits.
         length.copy_from_slice(&(part.len() as u32).to_le_bytes());
         let (content, behind) = content.split_at_mut(part.len());

@@ -1,5 +1,7 @@
 //! The plan of a linear model, or of trees in public bins, as its client has it.
 
+use std::sync::Arc;
+
 use hesc_circuits::ring_products;
 use sha2::{Digest as _, Sha256};
 
@@ -14,14 +16,38 @@ type Found<T> = Result<T, ClientError>;
 /// Fields of its document, beside its format.
 const FIELDS: [&str; 9] =
     ["protocol", "inputs", "names", "steps", "ring", "classes", "link", "calibration", "fidelity"];
-/// Ciphertexts of a query, at most.
+/// Ciphertexts of a query, at most: enough that seeds and heads do not count, few enough to show progress.
 const CIPHERTEXTS: usize = 64;
-/// Ring products of a model, at most.
-const MOST_PARTS: usize = 64;
-/// Features times outputs of one, at most.
-const PLACES: usize = 1 << 15;
+/// Ring products of a model, at most: a query has a ciphertext for each and every sample.
+pub const MOST_PARTS: usize = 64;
+/// Features times outputs of one ring product, at most.
+pub const PLACES: usize = 1 << 15;
 /// What was changed in a model that is not the one that was fitted.
 const WAYS: [&str; 2] = ["bins", "additive"];
+
+/// Who has the weights that a plan of linear scores is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// The server, in the clear.
+    Linear,
+    /// The server, under the client's key.
+    Outsourced,
+}
+
+impl Protocol {
+    /// The protocol of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Linear, Self::Outsourced].into_iter().find(|protocol| protocol.name() == name)
+    }
+
+    /// What documents call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Outsourced => "outsourced",
+        }
+    }
+}
 
 /// How near what is computed comes to the model that was fitted.
 #[derive(Debug, Clone, PartialEq)]
@@ -118,6 +144,11 @@ impl Rings {
         Ok(Self { features, parts, low, high })
     }
 
+    /// Features of a sample, over all ring products.
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
     /// The ring products, in their order.
     pub fn parts(&self) -> &[ring_products::Plan] {
         &self.parts
@@ -133,25 +164,20 @@ impl Rings {
         }
         found
     }
+}
 
-    /// Samples of one query, at most.
-    fn rows(&self) -> usize {
-        let (first, count) = (&self.parts[0], self.parts.len());
-        let capacity = first.layout().capacity();
-        let most = if count == 1 {
-            first.most_samples()
-        } else {
-            capacity.max(first.most_samples() / count)
-        };
-        most.min(CIPHERTEXTS * capacity)
-    }
+/// Samples of one query, at most, for so many ring products like this one.
+pub fn rows(first: &ring_products::Plan, count: usize) -> usize {
+    let capacity = first.layout().capacity();
+    let most = capacity.max(first.most_samples() / count);
+    most.min((CIPHERTEXTS / count).max(1) * capacity)
 }
 
 /// Public, and the same on both sides: ranges, transforms, names, and the ring product's plan.
 #[derive(Debug)]
 pub struct Plan {
     names: Vec<String>,
-    steps: Steps,
+    steps: Arc<Steps>,
     ring: Rings,
     classes: Option<Classes>,
     link: Link,
@@ -161,24 +187,26 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Reads what `LinearPlan.to_bytes` of Python wrote; strict.
+    /// Reads what `LinearPlan.to_bytes` of Python wrote, or for encrypted weights `OutsourcedPlan.to_bytes`; strict.
     ///
     /// # Errors
     /// [`ClientError::Document`] for damaged bytes, another document's or protocol's, and fields that do not fit;
     /// [`ClientError::Plan`] for a ring product's plan that nobody derives.
-    pub fn from_bytes(data: &[u8]) -> Found<Self> {
+    pub fn from_bytes(data: &[u8], protocol: Protocol) -> Found<Self> {
         let document = document::read(data, "plan")?;
         let fields = document::of_kind(&document, "plan", &FIELDS)?;
-        if fields.get("protocol") != &Json::Text("linear".to_owned()) {
-            let text = "this plan is of another protocol than linear; check what was sent";
-            return Err(ClientError::document(text));
+        let name = protocol.name();
+        if fields.get("protocol") != &Json::Text(name.to_owned()) {
+            return Err(ClientError::document(format!(
+                "this plan is of another protocol than {name}; check what was sent"
+            )));
         }
         let most = steps::WIDEST;
         let inputs = fields.whole("inputs", 1, most).map_err(|_| {
             ClientError::document(format!("inputs of a plan is a whole number from 1 to {most}"))
         })?;
         let names = read_names(fields.get("names"), inputs)?;
-        let steps = Steps::read(fields.get("steps"), inputs)?;
+        let steps = Arc::new(Steps::read(fields.get("steps"), inputs)?);
         let ring = Rings::read(fields.get("ring"), "ring of a plan")?;
         let classes = match fields.get("classes") {
             Json::Null => None,
@@ -193,9 +221,12 @@ impl Plan {
             Json::Null => None,
             value => Some(read_fidelity(value)?),
         };
-        if ring.parts[0].declared().encrypted().is_some() {
-            let text = "a plan of hesc.ml for weights in the clear has encrypted ones";
-            return Err(ClientError::document(text));
+        let encrypted = ring.parts[0].declared().encrypted().is_some();
+        if encrypted != (protocol == Protocol::Outsourced) {
+            return Err(ClientError::document(match protocol {
+                Protocol::Linear => "a plan of hesc.ml for weights in the clear has encrypted ones",
+                Protocol::Outsourced => "an outsourced plan of hesc.ml has weights in the clear",
+            }));
         }
         if steps.width() != ring.features {
             let text = "the transforms of a plan give another number of features than it has";
@@ -234,7 +265,7 @@ impl Plan {
     }
 
     /// What the client does with samples before it encrypts them.
-    pub fn steps(&self) -> &Steps {
+    pub fn steps(&self) -> &Arc<Steps> {
         &self.steps
     }
 
@@ -251,6 +282,11 @@ impl Plan {
     /// What is made of scores.
     pub fn link(&self) -> Link {
         self.link
+    }
+
+    /// Functions of scores whose values are shares of classes, where the link is isotonic.
+    pub fn calibration(&self) -> Option<&Calibration> {
+        self.calibration.as_ref()
     }
 
     /// Where what is computed is not the model that was fitted: how near it comes.
@@ -270,7 +306,7 @@ impl Plan {
 
     /// Samples of one query, at most.
     pub fn rows(&self) -> usize {
-        self.ring.rows()
+        rows(&self.ring.parts[0], self.ring.parts.len())
     }
 
     /// Features of samples within their ranges.

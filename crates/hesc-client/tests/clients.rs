@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hesc_circuits::plans::PlanError;
 use hesc_circuits::ring_products::{self, Declared, Hiding, Model, Protection};
-use hesc_client::{Classes, Client, ClientError, Link, Plan, Table, message};
+use hesc_client::{Classes, Client, ClientError, Link, Plan, Protocol, Table, message};
 use hesc_math::AesCtrRng;
 use rand_core::SeedableRng as _;
 
@@ -52,6 +52,10 @@ fn document(field: &str, value: &str) -> Vec<u8> {
     format!("{{{}}}", fields.join(",")).into_bytes()
 }
 
+fn linear(document: &[u8]) -> Result<Plan, ClientError> {
+    Plan::from_bytes(document, Protocol::Linear)
+}
+
 fn table(numbers: &[f64]) -> Table<'_> {
     Table { rows: numbers.len() / 2, numbers, words: &[] }
 }
@@ -71,7 +75,7 @@ fn answered(plan: &Plan, query: &[u8]) -> Vec<u8> {
 #[test]
 fn samples_go_up_and_scores_come_back() {
     let mut rng = AesCtrRng::seed_from_u64(1);
-    let (client, _) = Client::generate(Plan::from_bytes(&document("", "")).unwrap(), &mut rng);
+    let (client, _) = Client::generate(linear(&document("", "")).unwrap(), &mut rng);
     let query = client.encrypt(table(&SAMPLES), false, &mut rng).unwrap();
     assert_eq!((query.clipped, query.clipped_samples), (0, 0));
     let answer = answered(client.plan(), &query.data);
@@ -95,7 +99,7 @@ fn samples_go_up_and_scores_come_back() {
     let shares = client.plan().probabilities(&scores).unwrap();
     assert!(shares.chunks(3).all(|row| (row.iter().sum::<f64>() - 1.0).abs() < 1e-12));
     // The key that was kept reads it too, another does not.
-    let plan = || Plan::from_bytes(&document("", "")).unwrap();
+    let plan = || linear(&document("", "")).unwrap();
     let kept = Client::with_secret(plan(), &client.secret()).unwrap();
     assert_eq!(kept.decrypt(&answer, None).unwrap(), scores);
     let (other, _) = Client::generate(plan(), &mut rng);
@@ -122,7 +126,9 @@ fn parts_of_a_model_add_up() {
     let text = format!("{}\"inputs\":3,\"names\":[],\"steps\":[],{}", &text[..from], &text[to..]);
     let classes = r#"{"type":"str","values":["a","b","c"]}"#;
     let text = text.replace(classes, "null").replace("softmax", "none");
-    let (client, _) = Client::generate(Plan::from_bytes(text.as_bytes()).unwrap(), &mut rng);
+    let (client, _) = Client::generate(linear(text.as_bytes()).unwrap(), &mut rng);
+    // 64 ciphertexts in all.
+    assert_eq!(client.plan().rows(), 32 * rings[0].layout().capacity());
     let samples = [0.5, -0.25, 1.0, -1.0, 1.0, 0.0];
     let table = Table { rows: 2, numbers: &samples, words: &[] };
     let query = client.encrypt(table, false, &mut rng).unwrap().data;
@@ -150,22 +156,27 @@ fn parts_of_a_model_add_up() {
     }
 }
 
+fn said<T>(found: Result<T, ClientError>) -> String {
+    found.err().unwrap().to_string()
+}
+
 #[test]
 fn what_does_not_belong_together_is_refused() {
     let mut rng = AesCtrRng::seed_from_u64(2);
-    let (client, _) = Client::generate(Plan::from_bytes(&document("", "")).unwrap(), &mut rng);
+    let (client, _) = Client::generate(linear(&document("", "")).unwrap(), &mut rng);
     let query = client.encrypt(table(&SAMPLES), false, &mut rng).unwrap().data;
     let answer = answered(client.plan(), &query);
-    let said = |found: Result<_, ClientError>| found.err().unwrap().to_string();
     let again = client.encrypt(table(&SAMPLES), false, &mut rng).unwrap().data;
     assert!(said(client.decrypt(&answer, Some(&again))).contains("to another query"));
     let fewer = client.encrypt(table(&SAMPLES[..2]), false, &mut rng).unwrap().data;
     assert!(said(client.decrypt(&answer, Some(&fewer))).contains("of 3 samples, the query of 1"));
+    let parts = message::read(&answer, message::ANSWER, client.plan().digest(), Some(2));
+    assert!(said(parts).contains("than its plan says, 1 instead of 2"));
     let mut damaged = answer.clone();
     *damaged.last_mut().unwrap() ^= 1;
     assert!(said(client.decrypt(&damaged, None)).contains("is damaged"));
     let text = String::from_utf8(document("classes", "null")).unwrap();
-    let regressor = Plan::from_bytes(text.replace("softmax", "square").as_bytes()).unwrap();
+    let regressor = linear(text.replace("softmax", "square").as_bytes()).unwrap();
     assert_eq!(regressor.predictions(&[0.0; 3]), Ok(None));
     assert_eq!(regressor.numbers(&[-3.0, 0.0, 1.0]), [9.0, 0.0, 1.0]);
     let (other, _) = Client::generate(regressor, &mut rng);
@@ -183,11 +194,14 @@ fn what_does_not_belong_together_is_refused() {
             .contains("send them as")
     );
     assert!(client.encrypt(table(&[]), true, &mut rng).is_err());
+    let secret = ring().products().scheme().generate_keys(&mut rng).0;
+    let halved = client.plan().encrypt(&secret, &[0.0; 3], &mut rng);
+    assert!(said(halved).contains("rows of 2 features; got 3 numbers"));
 }
 
 #[test]
 fn plans_that_lie_are_refused() {
-    let plan = Plan::from_bytes(&document("", "")).unwrap();
+    let plan = linear(&document("", "")).unwrap();
     assert_eq!(plan.classes(), Some(&Classes::Texts(["a", "b", "c"].map(String::from).into())));
     assert_eq!((plan.names().len(), plan.outputs(), plan.fidelity()), (2, 3, None));
     let hidden = Declared {
@@ -202,10 +216,23 @@ fn plans_that_lie_are_refused() {
         let ring = ring_products::Plan::new(declared).unwrap();
         format!("\"{}\"", STANDARD.encode(ring.to_bytes()))
     };
-    assert!(Plan::from_bytes(&document("ring", &coded(hidden))).is_ok());
+    assert!(linear(&document("ring", &coded(hidden))).is_ok());
+    let outsourced = |document: &[u8]| {
+        let text = String::from_utf8(document.to_vec()).unwrap();
+        let text = text.replace(r#""linear""#, r#""outsourced""#);
+        Plan::from_bytes(text.as_bytes(), Protocol::Outsourced)
+    };
+    assert!(outsourced(&document("ring", &coded(encrypted.clone()))).is_ok());
+    let clear = outsourced(&document("", "")).unwrap_err();
+    assert!(clear.to_string().contains("has weights in the clear"));
+    let other = Plan::from_bytes(&document("", ""), Protocol::Outsourced).unwrap_err();
+    assert!(other.to_string().contains("of another protocol than outsourced"));
+    for protocol in [Protocol::Linear, Protocol::Outsourced] {
+        assert_eq!(Protocol::named(protocol.name()), Some(protocol));
+    }
     let near =
         r#"{"way":"bins","rows":9,"unseen":true,"agreement":0.5,"explained":null,"apart":0.25}"#;
-    let found = Plan::from_bytes(&document("fidelity", near)).unwrap();
+    let found = linear(&document("fidelity", near)).unwrap();
     assert_eq!(found.fidelity().unwrap().agreement, Some(0.5));
     let calibration = format!(
         r#"{{"counts":{},"scores":{},"shares":{}}}"#,
@@ -230,7 +257,7 @@ fn plans_that_lie_are_refused() {
         ("steps", "{}".to_owned(), "are a list"),
         ("ring", "\"AAAA\"".to_owned(), ""),
         ("ring", "\"AAA\"".to_owned(), "damaged bytes"),
-        ("ring", coded(encrypted), "has encrypted ones"),
+        ("ring", coded(encrypted.clone()), "has encrypted ones"),
         ("classes", r#"{"type":"int","values":[1,2]}"#.to_owned(), "another number of classes"),
         ("classes", r#"{"type":"int","values":[1,2,2]}"#.to_owned(), "each another"),
         (
@@ -259,10 +286,25 @@ fn plans_that_lie_are_refused() {
         ("fidelity", near.replace('9', "0"), "shares up to 1"),
     ];
     for (field, lie, said) in lies {
-        match (field, Plan::from_bytes(&document(field, &lie))) {
+        match (field, linear(&document(field, &lie))) {
             ("steps", Ok(_)) if lie == "[]" => {}
             (_, Ok(_)) => panic!("{field}: {lie} is read"),
             (_, Err(error)) => assert!(error.to_string().contains(said), "{field}: {lie}: {error}"),
+        }
+    }
+}
+
+/// Sizes that are as large as a field holds, on 32 bits too, where fewer of them fit.
+#[test]
+fn rings_that_lie_of_sizes_are_refused() {
+    let sound = ring().to_bytes();
+    for (at, length) in (0..sound.len()).flat_map(|at| [4, 8].map(|length| (at, length))) {
+        for byte in [0x7F, 0xFF] {
+            let mut changed = sound.clone();
+            changed.iter_mut().skip(at).take(length).for_each(|own| *own = byte);
+            let coded = format!("\"{}\"", STANDARD.encode(&changed));
+            let read = linear(&document("ring", &coded));
+            assert!(read.is_err() || changed == sound || read.unwrap().rows() > 0);
         }
     }
 }

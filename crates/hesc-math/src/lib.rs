@@ -45,6 +45,8 @@ pub mod rns;
 pub mod rounding;
 pub mod sampling;
 pub mod secp256r1;
+#[cfg(feature = "system")]
+mod system;
 pub mod wide;
 mod word;
 

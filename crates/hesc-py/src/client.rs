@@ -1,11 +1,13 @@
 //! What a client does: tables of Python become features, scores become classes and probabilities.
 
+use std::sync::Arc;
+
 use hesc_client::{Calibration, Classes, ClientError, Concluding, Link, Table, Words};
 use numpy::{PyArray1, PyArray2, PyArrayMethods as _, PyReadonlyArray1, PyReadonlyArray2};
 use numpy::{PyUntypedArrayMethods as _, ToPyArray as _};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::{PyList, PyString, PyTuple};
 
 use crate::errors::{ParameterError, ShapeError, client_to_py};
 use crate::workers::Compute;
@@ -14,10 +16,12 @@ use crate::workers::Compute;
 const MOMENT: usize = 1 << 14;
 
 type Features<'py> = Bound<'py, PyArray2<f64>>;
+/// Numbers one after the other.
+pub type Row<'py> = Bound<'py, PyArray1<f64>>;
 
 /// Steps of a plan, checked and ready.
 #[pyclass(frozen, module = "hesc")]
-pub struct Steps(hesc_client::Steps);
+pub struct Steps(pub Arc<hesc_client::Steps>);
 
 /// A column of words, and None where one is missing.
 fn words(column: &Bound<'_, PyAny>) -> PyResult<Words> {
@@ -80,7 +84,7 @@ impl Steps {
     #[new]
     fn new(py: Python<'_>, document: &[u8], inputs: usize) -> PyResult<Self> {
         let read = py.compute(|| hesc_client::Steps::from_bytes(document, inputs));
-        read.map(Self).map_err(client_to_py)
+        read.map(|steps| Self(Arc::new(steps))).map_err(client_to_py)
     }
 
     #[getter]
@@ -143,6 +147,17 @@ impl Steps {
             Err(failed) => Err(failed.into()),
         }
     }
+}
+
+/// How clients make probabilities of scores, how they make numbers, and all that they make of scores.
+pub fn add_links(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let those = |of: fn(Link) -> bool| {
+        let links = Link::ALL.into_iter().filter(|&link| of(link)).map(Link::name);
+        PyTuple::new(module.py(), links.collect::<Vec<_>>())
+    };
+    module.add("LINKS", those(|_| true)?)?;
+    module.add("PROBABILITIES", those(Link::has_probabilities)?)?;
+    module.add("INVERSES", those(Link::has_numbers)?)
 }
 
 /// Rows of scores: how many outputs there are, and the numbers.
@@ -237,16 +252,15 @@ pub fn check_calibration(points: Points<'_>) -> PyResult<()> {
 /// Names of classes from a document of their own.
 #[pyfunction]
 pub fn read_classes<'py>(py: Python<'py>, document: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-    match Classes::from_bytes(document).map_err(client_to_py)? {
+    classes_of(py, &Classes::from_bytes(document).map_err(client_to_py)?)
+}
+
+/// Names of classes, as a list of one kind.
+pub fn classes_of<'py>(py: Python<'py>, classes: &Classes) -> PyResult<Bound<'py, PyAny>> {
+    match classes {
         Classes::Truths(values) => values.into_bound_py_any(py),
         Classes::Wholes(values) => values.into_bound_py_any(py),
         Classes::Numbers(values) => values.into_bound_py_any(py),
         Classes::Texts(values) => values.into_bound_py_any(py),
     }
-}
-
-/// Refuses a plan of linear scores that no client reads.
-#[pyfunction]
-pub fn check_linear_plan(py: Python<'_>, document: &[u8]) -> PyResult<()> {
-    py.compute(|| hesc_client::Plan::from_bytes(document)).map(drop).map_err(client_to_py)
 }

@@ -9,6 +9,7 @@ mod bit_set;
 #[cfg(feature = "tfhe")]
 mod bits;
 mod client;
+mod client_plan;
 mod codes;
 mod encoder;
 mod erased;
@@ -49,12 +50,41 @@ static ALLOCATOR: ZeroAlloc<MiMalloc> = ZeroAlloc(MiMalloc);
 /// The compiled part of `hesc`.
 #[pyo3::pymodule]
 mod _native {
+    use hesc_client::{limits, message};
+
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         crate::processor::kernels()?;
         crate::workers::remember_home();
+        crate::client::add_links(module)?;
         crate::errors::panics_are_exceptions(module.py())
     }
+
+    // What clients and who writes for them have at most, once for all languages.
+    #[pymodule_export]
+    const DOCUMENT_BYTES: usize = limits::DOCUMENT_BYTES;
+    #[pymodule_export]
+    const DOCUMENT_PARTS: usize = limits::DOCUMENT_PARTS;
+    #[pymodule_export]
+    const NAME_LETTERS: usize = limits::NAME_LETTERS;
+    #[pymodule_export]
+    const MOST_CLASSES: usize = limits::CLASSES;
+    #[pymodule_export]
+    const MOST_INPUTS: usize = limits::INPUTS;
+    #[pymodule_export]
+    const MOST_STEPS: usize = limits::STEPS;
+    #[pymodule_export]
+    const MOST_RING_PRODUCTS: usize = limits::RING_PRODUCTS;
+    #[pymodule_export]
+    const RING_PLACES: usize = limits::RING_PLACES;
+    #[pymodule_export]
+    const MESSAGE_BYTES: usize = message::LARGEST;
+    #[pymodule_export]
+    const MESSAGE_HEAD: usize = message::HEAD;
+    #[pymodule_export]
+    const MESSAGE_PART: usize = message::PART;
+    #[pymodule_export]
+    const MESSAGE_NAME: usize = message::NAME;
 
     #[pymodule_export]
     use crate::arrays::{Answer, Array, Counts, Readout, SeededArray};
@@ -66,9 +96,10 @@ mod _native {
     };
     #[pymodule_export]
     use crate::client::{
-        Steps, check_calibration, check_linear_plan, class_places, link_numbers, probabilities,
-        read_classes,
+        Steps, check_calibration, class_places, link_numbers, probabilities, read_classes,
     };
+    #[pymodule_export]
+    use crate::client_plan::{ClientPlan, query_rows};
     #[pymodule_export]
     use crate::codes::{
         EncryptedCodes, EncryptedDistances, SeededCodes, codes_lengths, decrypt_distances,

@@ -24,6 +24,15 @@ pub fn message_head<'py>(
     Ok((PyBytes::new(py, head.query), head.samples, head.parts))
 }
 
+/// The bytes of what has to be a message of some kind.
+pub fn whole_message<'a>(data: &'a Bound<'_, PyAny>, kind: u8) -> PyResult<&'a [u8]> {
+    let Ok(bytes) = data.cast::<PyBytes>() else {
+        let (words, most) = (message::described(kind), message::LARGEST);
+        return Err(WireError::new_err(format!("{words} is bytes, up to {most} of them")));
+    };
+    Ok(bytes.as_bytes())
+}
+
 /// The query's name, the samples and the parts of a whole message, of so many parts where their number is given.
 #[pyfunction]
 pub fn read_message<'py>(
@@ -32,12 +41,8 @@ pub fn read_message<'py>(
     plan: &[u8],
     parts: Option<usize>,
 ) -> PyResult<(Bound<'py, PyBytes>, u32, Bound<'py, PyTuple>)> {
-    let Ok(bytes) = data.cast::<PyBytes>() else {
-        let (words, most) = (message::described(kind), message::LARGEST);
-        return Err(WireError::new_err(format!("{words} is bytes, up to {most} of them")));
-    };
-    let (py, data) = (data.py(), bytes.as_bytes());
-    let (head, parts) = message::read(data, kind, plan, parts).map_err(client_to_py)?;
+    let (py, bytes) = (data.py(), whole_message(data, kind)?);
+    let (head, parts) = message::read(bytes, kind, plan, parts).map_err(client_to_py)?;
     let parts = parts.into_iter().map(|part| PyBytes::new(py, part));
     Ok((PyBytes::new(py, head.query), head.samples, PyTuple::new(py, parts.collect::<Vec<_>>())?))
 }

@@ -3,6 +3,7 @@
 use hesc_circuits::ring_products::{
     self, Declared, EncryptedModel, Hiding, Model, Plan, Protection, Under,
 };
+use hesc_client::limits::RING_PLACES;
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods as _, PyReadonlyArrayDyn, ToPyArray as _};
 use numpy::{PyUntypedArrayMethods as _, ndarray::IxDyn};
 use pyo3::exceptions::PyTypeError;
@@ -19,8 +20,6 @@ type Numbers<'py> = PyReadonlyArrayDyn<'py, f64>;
 type Array<'py> = Bound<'py, PyArrayDyn<f64>>;
 
 const PACKAGE: &str = "hesc.ring_products.plans";
-/// Coefficients of the largest ring.
-const MOST_PLACES: usize = 32768;
 /// The keys that weights are encrypted under, by the names that Python has.
 const UNDER: [(Under, &str); 2] = [(Under::Secret, "secret"), (Under::Public, "public")];
 
@@ -79,7 +78,7 @@ pub fn ring_product_bounds(
 /// not. The smallest ring is taken in which scores have the wanted error, and in it the fewest bits of an answer; a score
 /// is beyond its range, or decrypts wrongly, with a probability below 2^-128.
 #[pyclass(frozen, module = "hesc.ring_products")]
-pub struct RingProductPlan(Plan);
+pub struct RingProductPlan(pub Plan);
 
 impl RingProductPlan {
     /// For weights known by their bounds: ranges, the wanted error, norms, offset and centres.
@@ -94,8 +93,8 @@ impl RingProductPlan {
         let [outputs, features] = both.as_slice() else {
             return Err(ParameterError::new_err("a shape is two numbers: outputs and features"));
         };
-        let outputs = whole(outputs, "outputs", 1, MOST_PLACES)?;
-        let features = whole(features, "features", 1, MOST_PLACES)?;
+        let outputs = whole(outputs, "outputs", 1, RING_PLACES)?;
+        let features = whole(features, "features", 1, RING_PLACES)?;
         let declared = Declared {
             low: spread(low, features, "low")?,
             high: spread(high, features, "high")?,

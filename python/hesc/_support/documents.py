@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc._native import ParameterError, WireError
+from hesc._native import DOCUMENT_BYTES, NAME_LETTERS, ParameterError, WireError
 from hesc._support.strict_json import VALUES, parsed, parts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _VERSION: Final = 1
-NAME: Final = 1000
+NAME: Final = NAME_LETTERS
 """Letters of a feature's or class's name."""
-LARGEST: Final = 1 << 26
+LARGEST: Final = DOCUMENT_BYTES
 """Bytes of a document."""
 
 

@@ -6,7 +6,9 @@ import json
 import math
 from typing import Any, Final, Never
 
-VALUES: Final = 1 << 20
+from hesc._native import DOCUMENT_PARTS
+
+VALUES: Final = DOCUMENT_PARTS
 """Parts of a text, as `parts` counts them, at most.
 
 Lists and objects of nothing take three bytes each and fifty in memory: of the longest texts that

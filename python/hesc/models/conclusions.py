@@ -13,23 +13,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-PROBABILITIES: Final = (
-    "sigmoid",
-    "softmax",
-    "one_against_rest",
-    "shares",
-    "mean_sigmoid",
-    "mean_softmax",
-    "mean_isotonic",
-)
+PROBABILITIES: Final = _native.PROBABILITIES
 """How a client makes probabilities of a classifier's scores.
 
 Those of a mean are of several models, whose scores stand one after the other: the probabilities of
 each are averaged, and the class is that of the highest average.
 """
-INVERSES: Final = ("exp", "expm1", "exp2", "square", "sqrt", "sinh", "expit")
+INVERSES: Final = _native.INVERSES
 """What a client applies to a regressor's scores, by name: its predictions are that of them."""
-LINKS: Final = ("none", *PROBABILITIES, *INVERSES)
+LINKS: Final = _native.LINKS
 """How a client makes probabilities, or a regressor's predictions, of scores."""
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self
 
 import numpy as np
 
-from hesc._native import ParameterError, Steps
+from hesc._native import MOST_STEPS, ParameterError, Steps
 from hesc._support import documents
 from hesc.models.tables import table_documents
 from hesc.models.tables.forms import SampleTable
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-_MOST: Final = 256
-"""Transforms of a plan."""
 HIGHEST: Final = 32
 """Degree of monomials."""
 KERNELS: Final = ("linear", "polynomial", "rbf", "sigmoid")
@@ -334,9 +332,9 @@ def described(steps: Sequence[Transform]) -> list[dict[str, Any]]:
         ParameterError: more of them than a reader takes.
 
     """
-    if (count := sum(1 for _ in every(steps))) > _MOST:
+    if (count := sum(1 for _ in every(steps))) > MOST_STEPS:
         raise ParameterError(
-            f"{count} transforms before a model, of {_MOST} at most; apply some before "
+            f"{count} transforms before a model, of {MOST_STEPS} at most; apply some before "
             f"hesc.ml sees the features"
         )
     return [table_documents.written(step) for step in steps]
@@ -365,7 +363,12 @@ def read(value: object, inputs: int) -> tuple[list[Transform], int]:
     """
     width = Steps(json.dumps(value).encode(), inputs).width
     items: Any = value
-    return [_made(item) for item in items], width
+    return made(items), width
+
+
+def made(items: Sequence[dict[str, Any]]) -> list[Transform]:
+    """Steps of a document that the compiled part has read."""
+    return [_made(item) for item in items]
 
 
 def _made(item: dict[str, Any]) -> Transform:

@@ -136,9 +136,6 @@ class ModelClient(Client, Generic[ReadT]):
     Arguments and errors are those of `Client`.
     """
 
-    answer_parts: ClassVar[int | None] = 1
-    """Ciphertexts of an answer; None where the plan tells."""
-
     def encrypt(self, samples: Samples, *, clip: bool = False) -> Query:
         """Transforms and encrypts rows of features, `plan.rows` of them at most.
 
@@ -153,6 +150,58 @@ class ModelClient(Client, Generic[ReadT]):
         """
         ready = self.plan.prepared(samples, clip=clip)
         return Query(self.encrypted(ready.features), ready.values, ready.samples)
+
+    @abstractmethod
+    def encrypted(self, features: NDArray[np.float64]) -> bytes:
+        """A query of features that the plan's `prepared` gave, `plan.rows` at most.
+
+        Raises:
+            ShapeError: too many rows.
+
+        """
+
+    @abstractmethod
+    def decrypt(
+        self, answer: bytes, *, query: bytes | None = None, samples: int | None = None
+    ) -> ReadT:
+        """What an answer says: `predictions`, `scores`, `error`.
+
+        Args:
+            answer: the server's.
+            query: what was asked: an answer to another query is refused, or one of more or fewer
+                samples. Without it which samples these are, and how many, is the server's word.
+            samples: how many the query has, for who did not keep it.
+
+        Raises:
+            WireError, ParameterError, KeyMismatchError: damaged bytes, another plan's or key's;
+                the answer to another query; another number of samples.
+            DecryptionError: what no declared features give. Tell nobody who made it.
+
+        """
+
+    def probabilities(
+        self, answer: bytes, *, query: bytes | None = None, samples: int | None = None
+    ) -> NDArray[np.float64]:
+        """Probabilities of all classes, of what an answer says; arguments as of `decrypt`.
+
+        Raises:
+            ParameterError: a model whose scores give none; as `decrypt`.
+
+        """
+        found: NDArray[np.float64] = self.plan.probabilities(
+            self.decrypt(answer, query=query, samples=samples).scores
+        )
+        return found
+
+
+class PartsClient(ModelClient[ReadT]):
+    """A client of a model whose messages are framed here, around ciphertexts that it knows.
+
+    Arguments and errors are those of `Client`.
+    """
+
+    answer_parts: ClassVar[int | None] = 1
+    """Ciphertexts of an answer; None where the plan tells."""
 
     @usual_floats
     def encrypted(self, features: NDArray[np.float64]) -> bytes:
@@ -179,20 +228,7 @@ class ModelClient(Client, Generic[ReadT]):
     def decrypt(
         self, answer: bytes, *, query: bytes | None = None, samples: int | None = None
     ) -> ReadT:
-        """What an answer says: `predictions`, `scores`, `error`.
-
-        Args:
-            answer: the server's.
-            query: what was asked: an answer to another query is refused, or one of more or fewer
-                samples. Without it which samples these are, and how many, is the server's word.
-            samples: how many the query has, for who did not keep it.
-
-        Raises:
-            WireError, ParameterError, KeyMismatchError: damaged bytes, another plan's or key's;
-                the answer to another query; another number of samples.
-            DecryptionError: what no declared features give. Tell nobody who made it.
-
-        """
+        """What an answer says; arguments and errors are those of `ModelClient.decrypt`."""
         asked = None if samples is None else whole(samples, "samples", 1)
         found = self.plan.opened(answer, Kind.ANSWER, self.answer_parts)
         if query is not None:
@@ -211,17 +247,3 @@ class ModelClient(Client, Generic[ReadT]):
                 of another number of samples.
 
         """
-
-    def probabilities(
-        self, answer: bytes, *, query: bytes | None = None, samples: int | None = None
-    ) -> NDArray[np.float64]:
-        """Probabilities of all classes, of what an answer says; arguments as of `decrypt`.
-
-        Raises:
-            ParameterError: a model whose scores give none; as `decrypt`.
-
-        """
-        found: NDArray[np.float64] = self.plan.probabilities(
-            self.decrypt(answer, query=query, samples=samples).scores
-        )
-        return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc._native import ParameterError, WireError, read_classes
+from hesc._native import MOST_CLASSES, ParameterError, WireError, read_classes
 from hesc._support import documents
 from hesc.models import conclusions
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from hesc.models.conclusions import Isotonic
 
-MOST: Final = 1 << 15
+MOST: Final = MOST_CLASSES
 """Classes of a plan: an array of them has as many letters for each as the longest has."""
 _KINDS: Final = "biufUO"
 """Letters of numpy's kinds of arrays: truth values, numbers, texts, objects."""

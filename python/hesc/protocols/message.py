@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _MAGIC: Final = b"HSCM"
-HEAD_BYTES: Final = 48
+HEAD_BYTES: Final = _native.MESSAGE_HEAD
 """Bytes of a message before its parts."""
-PART_BYTES: Final = 4
+PART_BYTES: Final = _native.MESSAGE_PART
 """Bytes of a part beside its content."""
-NAME_BYTES: Final = 16
+NAME_BYTES: Final = _native.MESSAGE_NAME
 """Bytes of a query's name, and of a plan's digest as messages have it."""
-LARGEST: Final = 1 << 30
+LARGEST: Final = _native.MESSAGE_BYTES
 """Bytes of a message, at most."""
 NO_QUERY: Final = bytes(NAME_BYTES)
 """What stands in the place of a query's name where there is none."""

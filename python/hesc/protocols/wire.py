@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from hesc._native import OutOfRangeError, ParameterError, ShapeError, WireError
+from hesc._native import MOST_INPUTS, OutOfRangeError, ParameterError, ShapeError, WireError
 from hesc._support import documents
 from hesc.models import conclusions, fidelity, samples, transforms
 from hesc.protocols import labels
@@ -35,12 +35,19 @@ class Codec(NamedTuple):
     """Takes what JSON holds, what the field is called in errors, and the fields before it."""
 
 
-def declared(codec: Codec) -> dict[str, Codec]:
+class Written(NamedTuple):
+    """How a field is written into a document that the compiled part reads."""
+
+    write: Callable[[Any], Any]
+    """Takes the value, gives what JSON holds."""
+
+
+def declared(codec: Codec | Written) -> dict[str, Any]:
     """Metadata of a field with this codec."""
     return {"wire": codec}
 
 
-def whole(least: int, most: int) -> dict[str, Codec]:
+def whole(least: int, most: int) -> dict[str, Any]:
     """A whole number within bounds."""
 
     def read(value: Any, what: str, _: Earlier) -> int:
@@ -51,7 +58,7 @@ def whole(least: int, most: int) -> dict[str, Codec]:
     return declared(Codec(int, read))
 
 
-def wholes(least: int, most: int, *, count: tuple[int, int]) -> dict[str, Codec]:
+def wholes(least: int, most: int, *, count: tuple[int, int]) -> dict[str, Any]:
     """A tuple of whole numbers within bounds, of which there are so many."""
     fewest, longest = count
 
@@ -65,7 +72,7 @@ def wholes(least: int, most: int, *, count: tuple[int, int]) -> dict[str, Codec]
     return declared(Codec(list, read))
 
 
-def number(least: float, most: float) -> dict[str, Codec]:
+def number(least: float, most: float) -> dict[str, Any]:
     """A finite number within bounds."""
 
     def read(value: Any, what: str, _: Earlier) -> float:
@@ -76,7 +83,7 @@ def number(least: float, most: float) -> dict[str, Codec]:
     return declared(Codec(float, read))
 
 
-def one_of(allowed: Callable[[Earlier], tuple[str, ...]] | tuple[str, ...]) -> dict[str, Codec]:
+def one_of(allowed: Callable[[Earlier], tuple[str, ...]] | tuple[str, ...]) -> dict[str, Any]:
     """One of some texts, which may follow from the fields before it."""
 
     def read(value: Any, what: str, earlier: Earlier) -> str:
@@ -86,7 +93,7 @@ def one_of(allowed: Callable[[Earlier], tuple[str, ...]] | tuple[str, ...]) -> d
     return declared(Codec(str, read))
 
 
-def counts(*names: str, most: int) -> dict[str, Codec]:
+def counts(*names: str, most: int) -> dict[str, Any]:
     """A mapping of these names to whole numbers from 1 on."""
 
     def read(value: Any, what: str, _: Earlier) -> dict[str, int]:
@@ -98,7 +105,7 @@ def counts(*names: str, most: int) -> dict[str, Codec]:
     return declared(Codec(dict, read))
 
 
-def array(axes: int) -> dict[str, Codec]:
+def array(axes: int) -> dict[str, Any]:
     """Finite doubles, exactly."""
 
     def read(value: Any, what: str, _: Earlier) -> NDArray[np.float64]:
@@ -121,7 +128,7 @@ def _read_ranges(
     return low, high
 
 
-def encoded(write: Callable[[Any], bytes], read: Callable[[bytes], Any]) -> dict[str, Codec]:
+def encoded(write: Callable[[Any], bytes], read: Callable[[bytes], Any]) -> dict[str, Any]:
     """An object with a wire form of its own, in base64."""
 
     def inner(value: Any, what: str, _: Earlier) -> Any:
@@ -130,7 +137,7 @@ def encoded(write: Callable[[Any], bytes], read: Callable[[bytes], Any]) -> dict
     return declared(Codec(lambda value: documents.base64_of(write(value)), inner))
 
 
-INPUTS = whole(1, 1 << 16)
+INPUTS = whole(1, MOST_INPUTS)
 """Features of a sample."""
 NAMES = declared(
     Codec(list, lambda value, _, earlier: documents.read_names(value, earlier["inputs"]))

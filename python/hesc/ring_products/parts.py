@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from hesc._native import ParameterError, RingProductPlan, WireError
+from hesc._native import MOST_RING_PRODUCTS, RING_PLACES, ParameterError, RingProductPlan
 from hesc._support import documents
 from hesc._support.inputs import real_array
 from hesc.ring_products.plans import Sizes, spread, weight_rows
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-PLACES: Final = 1 << 15
+PLACES: Final = RING_PLACES
 """Features times outputs of one ring product, at most."""
-MOST: Final = 64
+MOST: Final = MOST_RING_PRODUCTS
 """Ring products of a model, at most: a query has a ciphertext for each and every sample."""
 
 
@@ -140,11 +140,6 @@ class RingProductParts:
         """Samples of a ciphertext."""
         return self.parts[0].capacity
 
-    @property
-    def most_samples(self) -> int:
-        """Samples that a query takes, at most."""
-        return max(self.capacity, self.parts[0].most_samples // len(self.parts))
-
     def sizes(self, samples: int = 1) -> Sizes:
         """Bytes up and down for so many samples."""
         found = [part.sizes(samples) for part in self.parts]
@@ -215,29 +210,3 @@ def written(ring: Ring) -> Any:
         parts = [documents.base64_of(part.to_bytes()) for part in ring.parts]
         return {"features": ring.shape[1], "parts": parts}
     return documents.base64_of(ring.to_bytes())
-
-
-def read(value: object, what: str) -> Ring:
-    """One ring product, or several, from a document.
-
-    Raises:
-        WireError: damaged ones, and several that do not fit together.
-
-    """
-    if not isinstance(value, dict):
-        return RingProductPlan.from_bytes(documents.bytes_of(value, what))
-    given = documents.exactly(value, {"features", "parts"}, what)
-    parts, features = given["parts"], given["features"]
-    listed = isinstance(parts, list) and 2 <= len(parts) <= MOST
-    if not listed or type(features) is not int or not 2 <= features <= MOST * PLACES:
-        raise WireError(f"{what} has a number of features, and 2 to {MOST} parts")
-    plans = [RingProductPlan.from_bytes(documents.bytes_of(part, what)) for part in parts]
-    try:
-        found = RingProductParts(features, plans)
-    except ParameterError as error:
-        raise WireError(f"the parts of {what} do not fit: {error}") from error
-    # What a part has beyond the features is always zero.
-    for place, part in enumerate(plans):
-        if place + (part.shape[1] - 1) * len(plans) >= features and any(x[-1] for x in part.ranges):
-            raise WireError(f"the parts of {what} have more features than it says")
-    return found

@@ -32,9 +32,9 @@ pub use evaluate::Prepared;
 pub(crate) use functions::sigmoid;
 
 /// Features between two steps, at most.
-pub(crate) const WIDEST: usize = 1 << 16;
+pub const WIDEST: usize = 1 << 16;
 /// Steps of a plan, those within branches among them, at most.
-const MOST: usize = 256;
+pub const MOST: usize = 256;
 /// Branches within branches, at most.
 const DEEPEST: usize = 8;
 

@@ -14,7 +14,7 @@ from hesc.integers.secret import decrypt_integers, encrypt_integers
 from hesc.models.samples import Result
 from hesc.protocols.classes.plan import ClassPlan
 from hesc.protocols.classes.whole_models import index_kind
-from hesc.protocols.client import ModelClient
+from hesc.protocols.client import PartsClient
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +25,7 @@ _PROBES: Final = 64
 """Bits that a pair of keys is tried on."""
 
 
-class ClassClient(ModelClient[Result]):
+class ClassClient(PartsClient[Result]):
     """Encrypts samples as whole numbers for a server that compares, and reads classes."""
 
     plan_type: ClassVar[type[ClassPlan]] = ClassPlan

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from hesc._native import WireError, check_linear_plan
+from hesc._native import ClientPlan, query_rows
 from hesc._support.inputs import whole
 from hesc.models import transforms
-from hesc.models.conclusions import Concluding
-from hesc.protocols import labels, wire
+from hesc.models.conclusions import Concluding, Isotonic
+from hesc.models.fidelity import Fidelity
+from hesc.protocols import wire
 from hesc.protocols.disclosure import Disclosure, table
 from hesc.protocols.message import message_size
 from hesc.protocols.plan import ModelPlan
-from hesc.ring_products.parts import Ring, parts_of, read, written
+from hesc.ring_products.parts import Ring, RingProductParts, parts_of, written
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.models.conclusions import Isotonic
-    from hesc.models.fidelity import Fidelity
+    from hesc._native import Steps
     from hesc.models.transforms import Transform
     from hesc.params.vectors import VectorParams
     from hesc.protocols.copies import Copy
-
-_CIPHERTEXTS: Final = 64
-"""Ciphertexts of a query: enough that seeds and heads do not count, few enough to show progress."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +45,7 @@ class LinearPlan(ModelPlan, Concluding):
     """Names of the features, or none."""
     steps: list[Transform] = field(metadata=wire.STEPS)
     """What the client does with features before it encrypts them."""
-    ring: Ring = field(
-        metadata=wire.declared(wire.Codec(written, lambda value, what, _: read(value, what)))
-    )
+    ring: Ring = field(metadata=wire.declared(wire.Written(written)))
     """Sizes and scales, of one ring product or of several that add up."""
     classes: NDArray[Any] | None = field(metadata=wire.SCORED_CLASSES)
     """A classifier's classes; None of regressors."""
@@ -64,6 +60,8 @@ class LinearPlan(ModelPlan, Concluding):
     it."""
     copy: Copy | None = None
     """How good a copy the answers give of hidden weights; only the plan's maker knows it."""
+    _read: ClientPlan | None = field(default=None, init=False, repr=False)
+    """The plan as the compiled part read it, where it came as bytes."""
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -73,30 +71,33 @@ class LinearPlan(ModelPlan, Concluding):
             WireError: damaged bytes, another document's or protocol's, fields that do not fit.
 
         """
-        found = super().from_bytes(data)
-        if cls.protocol == LinearPlan.protocol:
-            check_linear_plan(data)
+        core = ClientPlan(data, cls.protocol)
+        rings = core.rings
+        found = cls(
+            inputs=core.inputs,
+            names=core.names,
+            steps=transforms.made(json.loads(data)["steps"]),
+            ring=rings[0] if len(rings) == 1 else RingProductParts(core.features, rings),
+            classes=None if core.classes is None else np.array(core.classes),
+            link=core.link,
+            calibration=None if core.calibration is None else Isotonic(*core.calibration),
+            fidelity=None if core.fidelity is None else Fidelity(*core.fidelity),
+        )
+        object.__setattr__(found, "_read", core)
         return found
 
-    def check(self) -> None:
-        """Refuses sizes of another protocol, and transforms or classes of other numbers.
+    @cached_property
+    def core(self) -> ClientPlan:
+        """The plan as the compiled part has it: what encrypts and decrypts by it."""
+        read = self._read
+        # JSON in another form, with spaces, has another digest.
+        if read is not None and read.digest == self.digest:
+            return read
+        return ClientPlan(self.to_bytes(), self.protocol)
 
-        Raises:
-            WireError: naming which.
-
-        """
-        self.check_ring()
-        check_shape(self, self.ring.shape)
-
-    def check_ring(self) -> None:
-        """Refuses sizes of another protocol.
-
-        Raises:
-            WireError: naming it.
-
-        """
-        if self.ring.encrypted_under is not None:
-            raise WireError("a plan of hesc.ml for weights in the clear has encrypted ones")
+    @cached_property
+    def _computed(self) -> Steps:
+        return super()._computed if self._read is None else self._read.steps
 
     @property
     def params(self) -> VectorParams:
@@ -143,8 +144,8 @@ class LinearPlan(ModelPlan, Concluding):
     @cached_property
     def rows(self) -> int:
         """Samples of one query, at most; more of them go as several."""
-        ciphertexts = max(1, _CIPHERTEXTS // len(parts_of(self.ring)))
-        return min(self.ring.most_samples, ciphertexts * self.ring.capacity)
+        rings = parts_of(self.ring)
+        return query_rows(rings[0], len(rings))
 
     def sizes(self, samples: int = 1) -> Sizes:
         """Bytes up and down for so many samples, over as many queries as they take."""
@@ -192,20 +193,3 @@ class LinearPlan(ModelPlan, Concluding):
     def __repr__(self) -> str:
         what = "regressor" if self.classes is None else f"{len(self.classes)} classes"
         return f"<hesc.ml.{type(self).__name__}: {what}, {self.ring!r}>"
-
-
-def check_shape(plan: ModelPlan, shape: tuple[int, int]) -> None:
-    """Refuses transforms or classes that do not fit what is encrypted.
-
-    Args:
-        plan: of linear scores.
-        shape: scores of a sample, and features after the transforms.
-
-    Raises:
-        WireError: naming which.
-
-    """
-    outputs, features = shape
-    if transforms.width(plan.steps, plan.inputs) != features:
-        raise WireError("the transforms of a plan give another number of features than it has")
-    labels.check_scores(plan.classes, outputs, plan.link, plan.calibration)

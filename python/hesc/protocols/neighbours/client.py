@@ -8,7 +8,7 @@ from hesc._native import DecryptionError, WireError
 from hesc._support.inputs import as_many
 from hesc.codes import EncryptedDistances
 from hesc.codes.secret import decrypt_distances, encrypt_codes
-from hesc.protocols.client import ModelClient
+from hesc.protocols.client import PartsClient
 from hesc.protocols.neighbours.plan import NeighboursPlan
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class NeighboursResult(NamedTuple):
     """Distances of codes are exact."""
 
 
-class NeighboursClient(ModelClient[NeighboursResult]):
+class NeighboursClient(PartsClient[NeighboursResult]):
     """Encrypts codes of samples, reads their distances to all records, and votes."""
 
     plan_type: ClassVar[type[NeighboursPlan]] = NeighboursPlan

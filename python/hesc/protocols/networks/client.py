@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from hesc._native import DecryptionError, WireError
 from hesc.models.samples import Result
-from hesc.protocols.client import ModelClient
+from hesc.protocols.client import PartsClient
 from hesc.protocols.networks.plan import DEVIATIONS, NetworkPlan
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _UP = 1 + 1e-6
 """A factor on bounds, which travel in fewer bits than they are computed in."""
 
 
-class NetworkClient(ModelClient[Result]):
+class NetworkClient(PartsClient[Result]):
     """Encrypts samples for a server that computes a network on them, and reads scores.
 
     New keys take half a second and have some ten megabytes.

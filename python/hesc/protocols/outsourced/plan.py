@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from hesc._native import WireError
 from hesc.protocols.linear.plan import LinearPlan
 
 
@@ -31,13 +30,3 @@ class OutsourcedPlan(LinearPlan):
     def model_size(self) -> int:
         """Bytes of the encrypted model, before it is put into a document."""
         return self.ring.model_size or 0
-
-    def check_ring(self) -> None:
-        """Refuses sizes of weights in the clear.
-
-        Raises:
-            WireError: they are.
-
-        """
-        if self.ring.encrypted_under is None:
-            raise WireError("an outsourced plan of hesc.ml has weights in the clear")

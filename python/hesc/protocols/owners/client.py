@@ -8,7 +8,7 @@ import numpy as np
 
 from hesc._native import DecryptionError, ParameterError, WireError
 from hesc.models.samples import Result
-from hesc.protocols.client import ModelClient
+from hesc.protocols.client import PartsClient
 from hesc.protocols.owners.plan import SHARE, OwnersPlan
 from hesc.protocols.owners.sets import SLOTS
 from hesc.vectors.vectors import EncryptedVector
@@ -25,7 +25,7 @@ _MOST = 0.5 + 13 / SHARE
 errors."""
 
 
-class OwnersClient(ModelClient[Result]):
+class OwnersClient(PartsClient[Result]):
     """Owns the key of several parties, has no samples, and reads scores."""
 
     plan_type: ClassVar[type[OwnersPlan]] = OwnersPlan

@@ -11,9 +11,8 @@ from hesc._native import ParameterError, WireError
 from hesc._support.inputs import whole
 from hesc.models import samples, transforms
 from hesc.models.conclusions import INVERSES, PROBABILITIES, Concluding
-from hesc.protocols import wire
+from hesc.protocols import labels, wire
 from hesc.protocols.disclosure import TIES, Disclosure, model_kind, secure, shown
-from hesc.protocols.linear.plan import check_shape
 from hesc.protocols.message import message_size
 from hesc.protocols.owners import columns
 from hesc.protocols.owners.sets import SETS, SLOTS, noise_of, params_of
@@ -134,8 +133,11 @@ class OwnersPlan(ModelPlan, Concluding):
             WireError: naming which.
 
         """
-        check_shape(self, self.shape)
-        if self.shape[1] > MOST_FEATURES:
+        outputs, features = self.shape
+        if transforms.width(self.steps, self.inputs) != features:
+            raise WireError("the transforms of a plan give another number of features than it has")
+        labels.check_scores(self.classes, outputs, self.link, self.calibration)
+        if features > MOST_FEATURES:
             raise WireError(f"a plan of several owners has up to {MOST_FEATURES} features")
         problem = beyond(self.scale, self.error, self.set)
         if np.log2(self.scale) % 1 or problem:

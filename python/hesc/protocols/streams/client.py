@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hesc._native import WireError
-from hesc.protocols.client import ModelClient
+from hesc.protocols.client import PartsClient
 from hesc.protocols.streams.plan import StreamPlan
 from hesc.secret import Decryptor, SecretEncryptor
 from hesc.streams.arrays import Answer, answer_claims
@@ -29,7 +29,7 @@ class StreamResult(NamedTuple):
     """Standard errors of the scores, each by what its own bits tell."""
 
 
-class StreamClient(ModelClient[StreamResult]):
+class StreamClient(PartsClient[StreamResult]):
     """A plan and a secret key: see `ModelClient`, whose arguments and methods it has."""
 
     plan_type = StreamPlan
