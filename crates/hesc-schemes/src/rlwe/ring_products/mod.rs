@@ -492,7 +492,7 @@ mod tests {
             RingProducts::new(set).unwrap_err().to_string()
         };
         assert!(refused(&[30, 30, 30], 0).contains("one prime or two"));
-        assert!(refused(&[30, 30, 30], 2).contains("one special prime"));
+        assert!(refused(&[30, 30, 30, 30], 2).contains("one special prime"));
     }
 
     /// Every number is what it was: the edges of the product of both primes, and one off.
