@@ -204,7 +204,7 @@ impl Lanes for Portable {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(feature = "lean")))]
 pub mod ifma {
     //! The instructions, through `pulp`'s safe faces: the type is the proof that they exist.
 
@@ -384,7 +384,7 @@ pub fn available() -> bool {
 
 /// Runs a kernel with the best lanes of this machine.
 pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(feature = "lean")))]
     if let Some(lanes) = available().then(ifma::Ifma::try_new).flatten() {
         return lanes.vectorize(ifma::WithLanes(lanes, kernel));
     }
