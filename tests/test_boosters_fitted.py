@@ -135,6 +135,44 @@ def test_regressors_are_served_behind_a_scaler(library: str) -> None:
     assert np.abs(found - private.predict(X[:64])).max() < 7 * plan.error
 
 
+OBJECTIVES: Final = [
+    ("xgboost", {"objective": "count:poisson"}, "exp"),
+    ("xgboost", {"objective": "reg:gamma"}, "exp"),
+    ("xgboost", {"objective": "reg:tweedie"}, "exp"),
+    ("xgboost", {"objective": "count:poisson", "booster": "gblinear"}, "exp"),
+    ("xgboost", {"objective": "reg:logistic"}, "expit"),
+    ("lightgbm", {"objective": "poisson"}, "exp"),
+    ("lightgbm", {"objective": "gamma"}, "exp"),
+    ("lightgbm", {"objective": "tweedie"}, "exp"),
+    ("lightgbm", {"objective": "cross_entropy"}, "expit"),
+    ("catboost", {"loss_function": "Poisson"}, "exp"),
+    ("catboost", {"loss_function": "Tweedie:variance_power=1.5"}, "exp"),
+]
+
+
+@pytest.mark.parametrize(("library", "options", "link"), OBJECTIVES)
+def test_functions_of_sums_of_trees_are_the_clients(
+    library: str, options: dict[str, Any], link: str
+) -> None:
+    """Predictions of the library, fitted and saved: the client takes the function of scores."""
+    y = np.exp(NUMBER / 4) if link == "exp" else LABELS[2] * 0.8
+    model = made if "booster" in options else stumps
+    private = PrivateRegressor(model(library, "Regressor", **options)).fit(X, y)
+    asked: dict[str, Any] = {} if "booster" in options else {"bins": "thresholds"}
+    plan = private.plan(X, Scores(**asked, max_error=1e-3))
+    assert plan.link == link
+    own = private.estimator_.predict(X)
+    run = private.run(X[:64], progress=False)
+    back = np.log(own) if link == "exp" else np.log(own / (1 - own))
+    assert np.abs(run.scores - back[:64]).max() < 7 * plan.error
+    # Of neither function the slope is beyond that of `exp`.
+    assert np.abs(run.predictions / own[:64] - 1).max() < 8 * plan.error
+    saved = private.estimator_ if library == "catboost" else booster_of(private.estimator_)
+    loaded = load_booster(saved, verify=True)
+    assert loaded.predict(X) == pytest.approx(own, rel=2e-6)
+    assert loaded.plan(X, Scores(**asked, max_error=1e-3)).link == link
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_deeper_trees_have_classes_or_a_refit(library: str) -> None:
     private = PrivateClassifier(made(library, "Classifier", max_depth=3)).fit(X, LABELS[3])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,9 +15,12 @@ from hesc.ml import validation
 from hesc.ml.serving import NOT_FITTED, Serving
 from hesc.models import extraction, steps
 from hesc.models.boosters.fitted import names_of
+from hesc.models.samples import on_copies
 from hesc.models.steps.walking import unwrapped
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
@@ -119,6 +122,13 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _clear_scores(self, rows: Rows) -> NDArray[np.float64]:
         """Scores of the fitted model, a row for each sample."""
         return extraction.clear_scores(self.estimator_, rows)
+
+    def _learn(
+        self, samples: Rows, targets: NDArray[Any], fit_params: Mapping[str, Any]
+    ) -> None:
+        """Fits a clone of the estimator to what was checked, and keeps it."""
+        options = validation.fit_options(self.estimator, fit_params)
+        self._keep(on_copies(clone(self.estimator).fit, samples, targets, **options))
 
     def _keep(self, fitted: Any) -> None:
         """Takes a fitted estimator; of a search what it found, and the search as `search_`."""

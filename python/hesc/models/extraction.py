@@ -45,7 +45,7 @@ from hesc.models.steps import (
 )
 from hesc.models.steps.walking import all_parts_of
 from hesc.models.steps.walking import parts_of as parts_of  # noqa: PLC0414 - who reads estimators asks here
-from hesc.models.trees import TreeEnsemble
+from hesc.models.trees import EXPONENTIALS, TreeEnsemble
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,9 +93,6 @@ _INSTEAD: Final = {
     "OutputCode": _VOTES,
     "Chain": _EACH,
     "MultiOutputClassifier": _EACH,
-    "StackingClassifier": "averaged probabilities, VotingClassifier(voting='soft')",
-    "Threshold": "the estimator inside, by from_fitted(model.estimator_): whoever learns scores "
-    "compares them with any threshold",
     "OneClass": _OUTLIERS,
     "Outlier": _OUTLIERS,
     "Elliptic": _OUTLIERS,
@@ -494,6 +491,8 @@ def clear_scores(estimator: Any, x: Rows) -> NDArray[np.float64]:
         scores = np.asarray(on_copies(getattr(final, _SCORED_BY[type(final)]), rows))
         shares = type(final) in (*_SHARES, *NEIGHBORS) and scores.shape[1] == 2
         scores = scores[:, 1] - 0.5 if shares else scores
+        if type(final) in TREES and _link_of_trees(final) == "exp":
+            scores = np.log(scores)
     elif composite := COMPOSITES.get(type(final)):
         scores = composite.scores(final, rows, clear_scores)
     else:
@@ -507,7 +506,8 @@ def clear_scores(estimator: Any, x: Rows) -> NDArray[np.float64]:
 _SCORED_BY: Final = {
     **dict.fromkeys((*_SHARES, *NEIGHBORS), "predict_proba"),
     **dict.fromkeys((*_BOOSTED, GivenClassifier), "decision_function"),
-    **dict.fromkeys((*_GROWN, GivenRegressor), "predict"),
+    **dict.fromkeys(_GROWN, "predict"),
+    GivenRegressor: "scores",
 }
 """What trees, neighbours and models from files say scores by."""
 
@@ -522,6 +522,8 @@ def _link_of_trees(final: Any) -> str:
     kind = type(final)
     if kind in _SHARES:
         return "shares"
+    if kind is HistGradientBoostingRegressor and final.loss in EXPONENTIALS:
+        return "exp"
     two = kind in _BOOSTED and len(final.classes_) == 2
     logarithms = kind in _BOOSTED and getattr(final, "loss", "") == "log_loss"
     if two and (logarithms or kind is AdaBoostClassifier):

@@ -30,6 +30,8 @@ _EXACT: Final = 2.0**52
 """Sums of its whole parts are exact, up to one."""
 _BEYOND: Final = 2.0**128
 """What would follow upon the largest float32."""
+EXPONENTIALS: Final = frozenset({"poisson", "gamma"})
+"""Losses of HistGradientBoostingRegressor whose predictions are exponentials of sums of trees."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,14 +156,15 @@ class TreeEnsemble:
         Scores are those of `PrivateClassifier`: of two classes one output, which is above zero
         where the second one is predicted. Of DecisionTree, RandomForest and ExtraTrees classifiers
         they are probabilities, of two classes the second one's less 1/2; of boosted classifiers
-        `decision_function`; of regressors predictions. Sums of votes that tie are equal.
+        `decision_function`; of regressors predictions, or their logarithms under a loss of
+        `EXPONENTIALS`. Sums of votes that tie are equal.
 
         Args:
             model: one of `FAMILIES`, by exact class.
 
         Raises:
             ParameterError: another class, several targets, categorical features, a boosted
-                model's own first estimator, a loss whose predictions are no sums.
+                model's own first estimator, a loss that is not known.
             sklearn.exceptions.NotFittedError: a model that is not fitted.
 
         """
@@ -236,11 +239,11 @@ class TreeEnsemble:
                 "this model compares categorical features; encode them as numbers before it "
                 "(sklearn.preprocessing.OneHotEncoder) and fit it with categorical_features=None"
             )
-        losses = {"log_loss", "squared_error", "absolute_error", "quantile"}
+        losses = {"log_loss", "squared_error", "absolute_error", "quantile", *EXPONENTIALS}
         if model.loss not in losses:
             raise ParameterError(
-                f"with loss={model.loss!r} predictions are no sums of trees but exponentials of "
-                f"them; fit the logarithm of the target with squared_error"
+                f"what predictions of loss={model.loss!r} are of sums of trees is not known; fit "
+                f"it with one of {', '.join(sorted(losses))}"
             )
         offset = np.asarray(model._baseline_prediction, dtype=np.float64).reshape(-1)  # noqa: SLF001 - no public name
         grown = []

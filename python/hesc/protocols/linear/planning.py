@@ -38,6 +38,17 @@ _NONE: Final = (
     ". Cells that are None are another thing than NaN to scikit-learn, and the same to a client: "
     "make them one before the model is fitted, X.fillna(numpy.nan)"
 )
+_HIDDEN: Final = (
+    "hidden weights",
+    "the answers of several are decrypted one by one, so that a client would see what each part "
+    "of the features adds to a score, as many numbers about the weights as there are parts",
+)
+"""Why models that hide weights are not split."""
+_ENCRYPTED: Final = (
+    "encrypted weights",
+    "an encrypted model is one ciphertext, whose answers are not added to those of others",
+)
+"""Why models that are encrypted are not split."""
 
 _DRAWS: Final = 32
 """Draws of errors of each row, where agreement is counted on some."""
@@ -84,10 +95,11 @@ def make(
 
     """
     if model.weights.size > PLACES and (hidden is True or under is not None):
+        what, why = _HIDDEN if under is None else _ENCRYPTED
         raise ParameterError(
-            f"weights that are hidden or encrypted take one ring product, of {PLACES} features "
-            f"times outputs; these are {model.weights.size}. Select features (SelectKBest, PCA), "
-            f"serve outputs as models of their own, or plan Scores(), which splits them"
+            f"{what} take one ring product, of {PLACES} features times outputs, and these are "
+            f"{model.weights.size}: {why}. Select features (SelectKBest, PCA), serve outputs as "
+            f"models of their own, or plan Scores(), which splits them and hides nothing"
         )
     features, low, high, error = grounds(
         model,
