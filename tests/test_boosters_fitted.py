@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -325,3 +326,26 @@ def test_xgboost_behind_sparse_rows_is_refused() -> None:
     made = PrivateClassifier(model).fit(words, rng.integers(0, 2, 200))
     with pytest.raises(hesc.ParameterError, match="sparse_output=False"):
         made.plan(words, Scores(bins="thresholds"))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("kind", ["category", "object", "string"])
+def test_words_that_a_library_encodes_itself_are_refused(library: str, kind: str) -> None:
+    """By the column's and the model's name; the cells are not repeated."""
+    words = pd.Series(np.array(["clerk", "nurse"])[LABELS[2]])
+    table = pd.DataFrame({"age": X[:, 0], "job": words.astype(kind)})
+    private = PrivateClassifier(stumps(library, "Classifier"))
+    name = type(private.estimator).__name__
+    with pytest.raises(hesc.ShapeError, match=f"column 'job' .*{name} .*OneHotEncoder") as refused:
+        private.fit(table, LABELS[2])
+    assert "nurse" not in str(refused.value)
+    encoded = make_pipeline(
+        make_column_transformer(
+            (OneHotEncoder(sparse_output=False), ["job"]), remainder="passthrough"
+        ),
+        stumps(library, "Classifier"),
+    )
+    plan = PrivateClassifier(encoded).fit(table, LABELS[2]).plan(table, Scores(bins="thresholds"))
+    assert plan.names == ["age", "job"]
+    # Numbers of whatever type are numbers.
+    private.fit(table[["age"]].astype(object), LABELS[2])

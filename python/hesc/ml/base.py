@@ -32,8 +32,8 @@ _PASSING: Final = frozenset({"_backend", "_decision"})
 
 
 def has_probabilities(private: Any) -> bool:
-    """Whether the estimator inside has `predict_proba`."""
-    return hasattr(private.estimator, "predict_proba")
+    """Whether the estimator inside has `predict_proba`: some only once they are fitted."""
+    return hasattr(getattr(private, "estimator_", private.estimator), "predict_proba")
 
 
 def chooses_by_scores(private: Any) -> bool:
@@ -123,9 +123,7 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Scores of the fitted model, a row for each sample."""
         return extraction.clear_scores(self.estimator_, rows)
 
-    def _learn(
-        self, samples: Rows, targets: NDArray[Any], fit_params: Mapping[str, Any]
-    ) -> None:
+    def _learn(self, samples: Rows, targets: NDArray[Any], fit_params: Mapping[str, Any]) -> None:
         """Fits a clone of the estimator to what was checked, and keeps it."""
         options = validation.fit_options(self.estimator, fit_params)
         self._keep(on_copies(clone(self.estimator).fit, samples, targets, **options))

@@ -32,7 +32,7 @@ from hesc._native import ParameterError
 from hesc.models.boosters import fitted
 from hesc.models.given import GivenClassifier, GivenRegressor
 from hesc.models.layers import DenseNetwork
-from hesc.models.linear import composed, simple
+from hesc.models.linear import composed, simple, thresholds
 from hesc.models.linear.composed import COMPOSITES
 from hesc.models.linear.simple import Linear
 from hesc.models.samples import on_copies
@@ -204,7 +204,7 @@ def check_transforms(before: list[Any]) -> None:
 
 def is_of_two(estimator: Any) -> bool:
     """Whether a classifier is computed of two classes alone."""
-    return type(parts_of(estimator)[-1]) in simple.OF_TWO
+    return type(parts_of(estimator)[-1]) in (*simple.OF_TWO, *thresholds.KINDS)
 
 
 def averages(estimator: Any) -> bool:

@@ -319,6 +319,8 @@ def _decided(final: Any, rows: Array, scores: Scores) -> Array:
 
 def _stacks_shares(final: Any) -> str | None:
     """Of one whose last estimator is given probabilities or classes, which are not linear."""
+    if hasattr(final, "final_estimator_") and not hasattr(final, "decision_function"):
+        return "a final_estimator that has decision_function, such as LogisticRegression"
     methods = {*getattr(final, "stack_method_", ())} or {final.stack_method}
     if methods <= {"auto", "decision_function"}:
         return None
@@ -461,9 +463,7 @@ CLASSIFIERS: Final[dict[type, ComposedKind]] = {
     ),
     **dict.fromkeys(
         thresholds.KINDS,
-        ComposedKind(
-            _one, lambda final: [final.estimator_], thresholds.moved, thresholds.scores
-        ),
+        ComposedKind(_one, lambda final: [final.estimator_], thresholds.moved, thresholds.scores),
     ),
 }
 """Classifiers made of classifiers, and what they add up to."""
