@@ -48,6 +48,8 @@ from hesc.models.steps.walking import parts_of as parts_of  # noqa: PLC0414 - wh
 from hesc.models.trees import EXPONENTIALS, TreeEnsemble
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from hesc.models.described import Described
@@ -64,6 +66,8 @@ _GROWN: Final = (
     HistGradientBoostingRegressor,
     AdaBoostRegressor,
 )
+_AT_ONCE: Final = 1 << 22
+"""Cells of sparse rows that are made dense at once."""
 TREES: Final = (*_SHARES, *_BOOSTED, *_GROWN)
 """Models of trees, which are computed as sums of functions of single features or not at all."""
 CLASSIFIERS: Final = (*simple.CLASSIFIERS, *composed.CLASSIFIERS, *_SHARES, *_BOOSTED)
@@ -267,24 +271,9 @@ def _check_options(final: Any) -> None:
             )
 
 
-def check_agrees(
-    estimator: Any, form: Linear, features: NDArray[np.float64], clear: NDArray[np.float64]
-) -> None:
-    """Refuses a linear form that does not give an estimator's scores; see `simple.check_agrees`.
-
-    Args:
-        estimator: fitted.
-        form: its linear form.
-        features: rows after the form's transforms.
-        clear: what the estimator says of them.
-
-    Raises:
-        ParameterError: by how much they differ.
-
-    """
-    final = parts_of(estimator)[-1]
-    if type(final) not in (*COMPOSITES, *_GIVEN.values()):
-        simple.check_agrees(final, form, features, clear)
+def is_listed(estimator: Any) -> bool:
+    """Whether a class says what scores are: of others they are held against their own scores."""
+    return type(parts_of(estimator)[-1]) in (*simple.KINDS, *COMPOSITES, *_GIVEN.values())
 
 
 def has_trees(final: Any) -> bool:
@@ -442,15 +431,16 @@ def _read(final: Any) -> Linear:
     return kind.read(final)
 
 
-def _dense(final: Any, rows: Any) -> NDArray[np.float64]:
-    """Rows that a boosted model is given, with the zeros that sparse ones leave out.
+def _dense(final: Any, rows: Any) -> Iterator[NDArray[np.float64]]:
+    """Rows that a boosted model is given, with the zeros that sparse ones leave out, some at once.
 
     Raises:
         ParameterError: a model that takes what they leave out for missing.
 
     """
     if not hasattr(rows, "toarray"):
-        return np.asarray(rows)
+        yield np.asarray(rows)
+        return
     if fitted.library_of(final) == "xgboost":
         raise ParameterError(
             f"{type(final).__name__} is given sparse rows by the transformers before it, and takes "
@@ -458,7 +448,9 @@ def _dense(final: Any, rows: Any) -> NDArray[np.float64]:
             f"OneHotEncoder(sparse_output=False), ColumnTransformer(sparse_threshold=0), or a "
             f"TruncatedSVD behind a vectorizer"
         )
-    return np.asarray(rows.toarray())
+    matrix, count = rows.tocsr(), max(1, _AT_ONCE // rows.shape[1])
+    for first in range(0, rows.shape[0], count):
+        yield np.asarray(matrix[first : first + count].toarray())
 
 
 def transformed(parts: list[Any], x: Rows) -> NDArray[np.float64]:
@@ -486,7 +478,7 @@ def clear_scores(estimator: Any, x: Rows) -> NDArray[np.float64]:
     *before, final = parts_of(estimator)
     rows = _behind(before, x)
     if fitted.is_boosted(final):
-        return fitted.raw_scores(final, _dense(final, rows))
+        return np.concatenate([fitted.raw_scores(final, part) for part in _dense(final, rows)])
     if type(final) in _SCORED_BY:
         scores = np.asarray(on_copies(getattr(final, _SCORED_BY[type(final)]), rows))
         shares = type(final) in (*_SHARES, *NEIGHBORS) and scores.shape[1] == 2

@@ -127,7 +127,7 @@ def _link(objective: str) -> str | None:
 
 
 def _base(value: object, outputs: int, link: str | None) -> Array:
-    """What leaves are added to: a file has what predictions begin with, a probability or a number."""
+    """What leaves are added to: a file has the probability, or the number, that this makes."""
     if not isinstance(value, str) or len(value) > 1 << 20:
         raise WireError("a saved XGBoost model has a base_score")
     try:

@@ -12,12 +12,13 @@ import numpy as np
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 
 from hesc._native import ParameterError
-from hesc.models.linear.simple import Linear
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
+
+    from hesc.models.linear.simple import Linear
 
     Array = NDArray[np.float64]
 
