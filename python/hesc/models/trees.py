@@ -19,6 +19,8 @@ from hesc._native import OutOfRangeError, ParameterError, ShapeError
 from hesc._support.inputs import real_array, unmasked
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     Array = NDArray[np.float64]
@@ -263,6 +265,33 @@ class TreeEnsemble:
                     )
                 )
         return cls.joined(model.n_features_in_, grown, offset)
+
+    @classmethod
+    def summed(cls, parts: Sequence[TreeEnsemble]) -> TreeEnsemble:
+        """The trees of all ensembles, whose scores add up.
+
+        Args:
+            parts: of the same features and outputs.
+
+        """
+        starts = np.cumsum([0, *(len(part.features) for part in parts)]).tolist()
+
+        def moved(name: str) -> Places:
+            shifted = [
+                np.where(getattr(part, name) < 0, -1, getattr(part, name) + start)
+                for part, start in zip(parts, starts, strict=False)
+            ]
+            return np.concatenate(shifted)
+
+        features, thresholds, values = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("features", "thresholds", "values")
+        )
+        offset = np.sum([part.offset for part in parts], axis=0)
+        left, right = moved("left"), moved("right")
+        return cls(
+            parts[0].inputs, moved("roots"), features, thresholds, left, right, values, offset
+        )
 
     @classmethod
     def joined(cls, inputs: int, grown: list[GrownTree], offset: Array) -> TreeEnsemble:
