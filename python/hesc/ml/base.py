@@ -13,7 +13,7 @@ from hesc._native import ParameterError
 from hesc._support.callers import usual_floats
 from hesc.ml import validation
 from hesc.ml.serving import NOT_FITTED, Serving
-from hesc.models import extraction, steps
+from hesc.models import extraction, refusals, steps
 from hesc.models.boosters.fitted import names_of
 from hesc.models.samples import on_copies
 from hesc.models.steps.walking import unwrapped
@@ -113,7 +113,7 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def _check(cls, estimator: Any) -> None:
         """Refuses an estimator that is not computed here, fitted or not."""
-        extraction.check(estimator, cls._finals)
+        refusals.check(estimator, cls._finals)
 
     def _check_fitted(self, fitted: Any) -> None:
         """Refuses a fitted estimator that is not computed here."""

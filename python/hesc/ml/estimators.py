@@ -12,7 +12,7 @@ from hesc._support.callers import usual_floats
 from hesc.ml import validation
 from hesc.ml.base import Private
 from hesc.ml.classifying import Classifying
-from hesc.models import extraction
+from hesc.models import extraction, refusals
 from hesc.models.samples import on_copies
 from hesc.protocols.classes.options import Classes
 
@@ -54,7 +54,7 @@ class PrivateClassifier(Classifying):
         return tags
 
     def _check_fitted(self, fitted: Any) -> None:
-        extraction.check_fitted(fitted, self._finals)
+        refusals.check_fitted(fitted, self._finals)
 
 
 class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
@@ -73,7 +73,7 @@ class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
     _finals = extraction.REGRESSORS
 
     def _check_fitted(self, fitted: Any) -> None:
-        extraction.check_fitted(fitted, self._finals)
+        refusals.check_fitted(fitted, self._finals)
 
     @usual_floats
     def fit(self, X: ArrayLike, y: ArrayLike, **fit_params: Any) -> Self:

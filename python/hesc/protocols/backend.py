@@ -16,8 +16,8 @@ import numpy as np
 
 from hesc._native import ParameterError
 from hesc.models import extraction
-from hesc.models.agreement import margins_of
 from hesc.models.conclusions import PROBABILITIES, decisive
+from hesc.models.fidelity import margins_of
 from hesc.models.samples import on_copies
 from hesc.protocols import registry
 from hesc.protocols.folders import PLAN, SERVER

@@ -318,7 +318,7 @@ def _decided(final: Any, rows: Array, scores: Scores) -> Array:
 
 
 def _stacks_shares(final: Any) -> str | None:
-    """Of one whose last estimator is given probabilities or classes, which are not linear."""
+    """What works instead where the last estimator is given probabilities or classes."""
     if hasattr(final, "final_estimator_") and not hasattr(final, "decision_function"):
         return "a final_estimator that has decision_function, such as LogisticRegression"
     methods = {*getattr(final, "stack_method_", ())} or {final.stack_method}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hesc.models.layers import Layer
 from hesc.models.onnx.values import Chain, Conclusion, is_sum
 from hesc.models.trees import TreeEnsemble
@@ -51,6 +53,6 @@ def _of_layers(parts: list[Chain], factor: float) -> Chain | None:
     if not alike:
         return None
     lasts = [part.layers[-1] for part in parts]
-    weights = factor * sum(layer.weights for layer in lasts)
-    layer = Layer(weights, factor * sum(layer.intercepts for layer in lasts))
+    weights = factor * np.sum([layer.weights for layer in lasts], axis=0)
+    layer = Layer(weights, factor * np.sum([layer.intercepts for layer in lasts], axis=0))
     return replace(first, layers=(*first.layers[:-1], layer))

@@ -11,8 +11,8 @@ from hesc._native import ParameterError
 from hesc._support.inputs import real_array, whole
 from hesc._support.memory import make_room
 from hesc.models import extraction, transforms
-from hesc.models.agreement import kept, typical_of
 from hesc.models.conclusions import is_mean
+from hesc.models.fidelity import kept, typical_of
 from hesc.models.linear import simple
 from hesc.models.samples import spread_out
 from hesc.models.tables.forms import SampleTable

@@ -10,7 +10,7 @@ import numpy as np
 from hesc._native import NoiseBudgetError, ParameterError, ShapeError
 from hesc._support.inputs import real_array
 from hesc.models import transforms
-from hesc.models.agreement import typical_of
+from hesc.models.fidelity import typical_of
 from hesc.models.layers import DenseNetwork, is_proportional, steepest
 from hesc.params import sizes
 from hesc.protocols.linear.features import Features
