@@ -174,6 +174,22 @@ def test_functions_of_sums_of_trees_are_the_clients(
     assert loaded.plan(X, Scores(**asked, max_error=1e-3)).link == link
 
 
+@pytest.mark.parametrize(
+    ("library", "shares", "number"),
+    [("xgboost", "reg:logistic", "count:poisson"), ("lightgbm", "cross_entropy", "regression")],
+)
+def test_classifiers_of_regressors_objectives(library: str, shares: str, number: str) -> None:
+    """Shares of the second class are probabilities, and numbers are no scores of classes."""
+    private = PrivateClassifier(stumps(library, "Classifier", objective=shares)).fit(X, LABELS[2])
+    plan = private.plan(X, Scores(bins="thresholds", max_error=1e-3))
+    assert plan.link == "sigmoid"
+    found = private.predict_proba(X[:64], fhe="execute")
+    assert np.abs(found - private.predict_proba(X[:64])).max() < 7 * plan.error
+    private = PrivateClassifier(stumps(library, "Classifier", objective=number)).fit(X, LABELS[2])
+    with pytest.raises(hesc.ParameterError, match="the objective of a regressor"):
+        private.plan(X, Scores(bins="thresholds"))
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_deeper_trees_have_classes_or_a_refit(library: str) -> None:
     private = PrivateClassifier(made(library, "Classifier", max_depth=3)).fit(X, LABELS[3])

@@ -68,8 +68,13 @@ def test_hidden_weights_are_tried_on_some_rows(monkeypatch: pytest.MonkeyPatch) 
     rows = rng.normal(size=(300, 40))
     private = PrivateClassifier(LogisticRegression()).fit(rows, rows[:, 0] > 0)
     seen: list[int] = []
-    counted = planning.directions_of
-    monkeypatch.setattr(planning, "directions_of", lambda x: seen.append(len(x)) or counted(x))
+    directions_of = planning.directions_of
+
+    def counted(x: Any) -> int:
+        seen.append(len(x))
+        return directions_of(x)
+
+    monkeypatch.setattr(planning, "directions_of", counted)
     whole = private.plan(rows, Scores(hidden=True, max_error=0.1, answers=4))
     monkeypatch.setattr(planning, "_TRIED", 30)
     monkeypatch.setattr(planning, "_NUMBERS", 50 * 40)
