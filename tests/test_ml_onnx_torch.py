@@ -526,3 +526,10 @@ def test_sums_of_sums_take_no_more_than_their_file_accounts_for() -> None:
     data = tree_graph([TREES[0], *sums], {names[-1]: TensorProto.FLOAT})
     with pytest.raises(hesc.WireError, match="more numbers than its length accounts for"):
         read(data, verify=False)
+
+
+def test_gemm_of_a_number_is_no_layer() -> None:
+    nodes = [node("Gemm", ["x", "half", "half"], ["y"])]
+    data = tree_graph(nodes, {"y": TensorProto.FLOAT}, half=0.5)
+    with pytest.raises(hesc.WireError, match="Gemm takes a matrix"):
+        read(data, verify=False)

@@ -461,6 +461,8 @@ class _Reader:
             raise WireError("alpha and beta of Gemm are numbers")
         if flags not in {(0, 0), (0, 1)}:
             raise ParameterError(self._refusal(node))
+        if matrix.ndim != 2:
+            raise WireError("Gemm takes a matrix")
         rows = alpha * (matrix if flags[1] else matrix.T)
         added = None
         if len(node.inputs) > 2 and node.inputs[2]:
