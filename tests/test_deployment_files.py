@@ -578,6 +578,16 @@ def test_bad_tables_are_refused(data: bytes, problem: str, tmp_path: Path) -> No
     assert "secret" not in str(e.value)
 
 
+def test_a_first_line_that_may_be_a_sample_is_not_repeated(tmp_path: Path) -> None:
+    """Without names in the plan nothing tells a header from a row of words."""
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"secret,b\nx,2\n")
+    with path.open("rb") as file, pytest.raises(hesc.HescError, match="column 1 holds no") as e:
+        table = CsvFile(file)
+        list(table.batches(table.chosen([], 2), 2))
+    assert "secret" not in str(e.value)
+
+
 def test_columns_are_found_whatever_blanks_are_around_them(tmp_path: Path) -> None:
     """Names that blanks alone tell apart are refused: one column would stand for two features."""
     path = tmp_path / "t.csv"
