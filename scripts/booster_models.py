@@ -12,7 +12,6 @@ import base64
 import json
 import warnings
 import zlib
-from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -24,13 +23,16 @@ import pandas as pd
 import xgboost
 
 from hesc.models.boosters import files, fitted, verifying
+from hesc.models.conclusions import INVERSES
 
+LIBRARIES: Final = (xgboost, lightgbm, catboost)
 TARGET: Final = Path(__file__).parents[1] / "vectors" / "boosters.json"
 RNG: Final = np.random.default_rng(43)
 X: Final = RNG.normal(size=(120, 4)).round(2)
 NUMBER: Final = X @ [1.0, -2.0, 0.5, 0.0] + np.sin(3 * X[:, 0]) + 4
 THREE: Final = np.digitize(NUMBER, [3.0, 5.0])
 TWO: Final = (NUMBER > 4).astype(int)
+POSITIVE: Final = np.exp(NUMBER / 4)
 PAIR: Final = np.column_stack([NUMBER, -NUMBER])
 TABLE: Final = pd.DataFrame(X, columns=["age", "debt", "income", "years"])
 KINDS: Final = pd.DataFrame({"a": X[:, 0], "k": pd.Categorical(np.arange(len(X)) % 3)})
@@ -113,32 +115,35 @@ def taken() -> dict[str, Any]:
         "catboost two targets": _cat("CatBoostRegressor", X, PAIR, loss_function="MultiRMSE"),
         "catboost lossguide": _cat("CatBoostRegressor", X, NUMBER, grow_policy="Lossguide"),
         "catboost depthwise": _cat("CatBoostClassifier", X, THREE, grow_policy="Depthwise"),
+        "xgboost poisson": _xgb("XGBRegressor", X, POSITIVE, objective="count:poisson"),
+        "xgboost gamma": _xgb("XGBRegressor", X, POSITIVE, objective="reg:gamma"),
+        "xgboost tweedie": _xgb("XGBRegressor", X, POSITIVE, objective="reg:tweedie"),
+        "xgboost logistic": _xgb("XGBRegressor", X, TWO, objective="reg:logistic"),
+        "lightgbm poisson": _lgb("LGBMRegressor", X, POSITIVE, objective="poisson"),
+        "lightgbm gamma": _lgb("LGBMRegressor", X, POSITIVE, objective="gamma"),
+        "lightgbm tweedie": _lgb("LGBMRegressor", X, POSITIVE, objective="tweedie"),
+        "lightgbm entropy": _lgb("LGBMRegressor", X, TWO, objective="cross_entropy"),
+        "catboost poisson": _cat("CatBoostRegressor", X, POSITIVE, loss_function="Poisson"),
+        "catboost tweedie": _cat(
+            "CatBoostRegressor", X, POSITIVE, loss_function="Tweedie:variance_power=1.5"
+        ),
     }
 
 
 def refused() -> dict[str, tuple[Any, str]]:
     """Models that are refused, and words of why."""
-    positive = np.exp(NUMBER / 4)
     threshold = _cat("CatBoostClassifier", X, TWO)
     threshold.set_probability_threshold(0.3)
     one = {"n_estimators": 1}
     few: dict[str, Any] = {"iterations": 1}
     texts = KINDS.assign(k=KINDS["k"].astype(str))
     return {
-        "xgboost poisson": (
-            _xgb("XGBRegressor", X, positive, objective="count:poisson", **one),
-            "logarithm of the target",
-        ),
-        "xgboost logistic": (
-            _xgb("XGBRegressor", X, TWO, objective="reg:logistic", **one),
-            "XGBClassifier",
-        ),
         "xgboost logitraw": (
             _xgb("XGBClassifier", X, TWO, objective="binary:logitraw", **one),
             "binary:logistic",
         ),
         "xgboost survival": (
-            _xgb("XGBRegressor", X, positive, objective="survival:cox", **one),
+            _xgb("XGBRegressor", X, POSITIVE, objective="survival:cox", **one),
             "survival",
         ),
         "xgboost vector leaves": (
@@ -157,14 +162,6 @@ def refused() -> dict[str, tuple[Any, str]]:
             _xgb("XGBClassifier", X, THREE, booster="gblinear"),
             "base_score=0",
         ),
-        "lightgbm poisson": (
-            _lgb("LGBMRegressor", X, positive, objective="poisson", **one),
-            "logarithm of the target",
-        ),
-        "lightgbm entropy": (
-            _lgb("LGBMRegressor", X, TWO, objective="cross_entropy", **one),
-            "objective='binary'",
-        ),
         "lightgbm ranking": (_lgb("LGBMRanker", X, THREE, **one), "ranking"),
         "lightgbm linear leaves": (
             _lgb("LGBMRegressor", X, NUMBER, linear_tree=True, **one),
@@ -181,10 +178,6 @@ def refused() -> dict[str, tuple[Any, str]]:
             "zero_as_missing=False",
         ),
         "lightgbm categories": (_lgb("LGBMRegressor", KINDS, NUMBER, **one), "OneHotEncoder"),
-        "catboost poisson": (
-            _cat("CatBoostRegressor", X, positive, loss_function="Poisson", **few),
-            "logarithm of the target",
-        ),
         "catboost variance": (
             _cat("CatBoostRegressor", X, NUMBER, loss_function="RMSEWithUncertainty", **few),
             "variance",
@@ -231,7 +224,7 @@ def _numbers(array: Any) -> dict[str, Any]:
 
 
 def case(name: str, model: Any) -> dict[str, Any]:
-    """A file, rows, its library's scores of them, and probabilities of a classifier."""
+    """A file, rows, its library's scores of them, and what it concludes from these."""
     data = saved(name, model)
     found = files.read(data)
     places = RNG.permutation(200)[:ROWS]
@@ -245,6 +238,8 @@ def case(name: str, model: Any) -> dict[str, Any]:
     if classes is not None and name not in {"xgboost bare", "xgboost softmax of two"}:
         made["probabilities"] = _numbers(model.predict_proba(rows))
         made["predictions"] = np.asarray(model.predict(rows)).reshape(-1).tolist()
+    if found.model.link in INVERSES:
+        made["numbers"] = _numbers(np.asarray(model.predict(rows)).reshape(-1))
     return made
 
 
@@ -253,7 +248,7 @@ def main() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         document = {
-            "versions": {name: version(name) for name in ("xgboost", "lightgbm", "catboost")},
+            "versions": {kind.__name__: kind.__version__ for kind in LIBRARIES},
             "taken": {name: case(name, model) for name, model in taken().items()},
             "refused": {
                 name: {"file": _packed(saved(name, model)), "words": words}

@@ -21,7 +21,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils import all_estimators
 
 from hesc._native import HescError
-from hesc.models import extraction, mlp, steps
+from hesc.models import extraction, mlp, refusals, steps
 from hesc.models.boosters import fitted
 from hesc.models.linear import simple
 from hesc.models.steps import walking
@@ -68,6 +68,13 @@ _NOTES: Final = {
     "and averages probabilities",
     "BaggingClassifier": "of logistic models: the client learns scores of all, and averages "
     "probabilities",
+    **dict.fromkeys(
+        ("FixedThresholdClassifier", "TunedThresholdClassifierCV"),
+        "of a linear model whose probabilities, if they are compared, are a sigmoid of one score: "
+        "scores count from the threshold, and there are no probabilities",
+    ),
+    "StackingClassifier": "where `stack_method_` is `decision_function` for all: the product of "
+    "linear models' weights",
     "MultiOutputRegressor": "a linear regressor for each target",
     "RegressorChain": "the product of linear regressors' weights",
     "TransformedTargetRegressor": "a scaler's inverse is folded into weights; of functions the "
@@ -92,7 +99,7 @@ def _rows(said: dict[str, str]) -> list[str]:
 def _nearest(estimator: Any, finals: tuple[type, ...]) -> str:
     """What a refusal names as nearest."""
     try:
-        extraction.check_fitted(estimator, finals)
+        refusals.check_fitted(estimator, finals)
     except HescError as refusal:
         found = re.search(r"nearest: (.*?)(\. Taken here|$)", str(refusal), re.DOTALL)
         return found[1] if found else str(refusal)

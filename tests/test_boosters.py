@@ -77,6 +77,25 @@ def test_classes_and_probabilities_are_those_of_the_library(name: str) -> None:
         assert probabilities(found.link, scores) == pytest.approx(shares, abs=1e-6)
 
 
+@pytest.mark.parametrize("name", [name for name in TAKEN if "numbers" in TAKEN[name]])
+def test_predictions_are_functions_of_scores_where_the_objective_says_so(name: str) -> None:
+    """XGBoost takes exponentials in float32."""
+    case = TAKEN[name]
+    loaded = load_booster(of(name), verify=False)
+    assert isinstance(loaded, PrivateRegressor)
+    assert loaded.predict(numbers(case["rows"])) == pytest.approx(
+        numbers(case["numbers"]), rel=2e-6 if name.startswith("xgboost") else 1e-12
+    )
+
+
+def test_a_base_score_that_no_link_has_is_refused() -> None:
+    for name, words in (("xgboost poisson", "above zero"), ("xgboost logistic", "within 0 and 1")):
+        document = document_of(name)
+        document["learner"]["learner_model_param"]["base_score"] = "[-1E0]"
+        with pytest.raises(hesc.OutOfRangeError, match=words):
+            files.read(json.dumps(document).encode())
+
+
 def test_names_of_features_come_along() -> None:
     for library in ("xgboost", "lightgbm", "catboost"):
         found = files.read(of(f"{library} numbers with names")).model

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -133,6 +134,60 @@ def test_regressors_are_served_behind_a_scaler(library: str) -> None:
     plan = private.fit(X, NUMBER).plan(X, Scores(bins="thresholds", max_error=1e-2))
     found = private.predict(X[:64], fhe="execute")
     assert np.abs(found - private.predict(X[:64])).max() < 7 * plan.error
+
+
+OBJECTIVES: Final = [
+    ("xgboost", {"objective": "count:poisson"}, "exp"),
+    ("xgboost", {"objective": "reg:gamma"}, "exp"),
+    ("xgboost", {"objective": "reg:tweedie"}, "exp"),
+    ("xgboost", {"objective": "count:poisson", "booster": "gblinear"}, "exp"),
+    ("xgboost", {"objective": "reg:logistic"}, "expit"),
+    ("lightgbm", {"objective": "poisson"}, "exp"),
+    ("lightgbm", {"objective": "gamma"}, "exp"),
+    ("lightgbm", {"objective": "tweedie"}, "exp"),
+    ("lightgbm", {"objective": "cross_entropy"}, "expit"),
+    ("catboost", {"loss_function": "Poisson"}, "exp"),
+    ("catboost", {"loss_function": "Tweedie:variance_power=1.5"}, "exp"),
+]
+
+
+@pytest.mark.parametrize(("library", "options", "link"), OBJECTIVES)
+def test_functions_of_sums_of_trees_are_the_clients(
+    library: str, options: dict[str, Any], link: str
+) -> None:
+    """Predictions of the library, fitted and saved: the client takes the function of scores."""
+    y = np.exp(NUMBER / 4) if link == "exp" else LABELS[2] * 0.8
+    model = made if "booster" in options else stumps
+    private = PrivateRegressor(model(library, "Regressor", **options)).fit(X, y)
+    asked: dict[str, Any] = {} if "booster" in options else {"bins": "thresholds"}
+    plan = private.plan(X, Scores(**asked, max_error=1e-3))
+    assert plan.link == link
+    own = private.estimator_.predict(X)
+    run = private.run(X[:64], progress=False)
+    back = np.log(own) if link == "exp" else np.log(own / (1 - own))
+    assert np.abs(run.scores - back[:64]).max() < 7 * plan.error
+    # Of neither function the slope is beyond that of `exp`.
+    assert np.abs(run.predictions / own[:64] - 1).max() < 8 * plan.error
+    saved = private.estimator_ if library == "catboost" else booster_of(private.estimator_)
+    loaded = load_booster(saved, verify=True)
+    assert loaded.predict(X) == pytest.approx(own, rel=2e-6)
+    assert loaded.plan(X, Scores(**asked, max_error=1e-3)).link == link
+
+
+@pytest.mark.parametrize(
+    ("library", "shares", "number"),
+    [("xgboost", "reg:logistic", "count:poisson"), ("lightgbm", "cross_entropy", "regression")],
+)
+def test_classifiers_of_regressors_objectives(library: str, shares: str, number: str) -> None:
+    """Shares of the second class are probabilities, and numbers are no scores of classes."""
+    private = PrivateClassifier(stumps(library, "Classifier", objective=shares)).fit(X, LABELS[2])
+    plan = private.plan(X, Scores(bins="thresholds", max_error=1e-3))
+    assert plan.link == "sigmoid"
+    found = private.predict_proba(X[:64], fhe="execute")
+    assert np.abs(found - private.predict_proba(X[:64])).max() < 7 * plan.error
+    private = PrivateClassifier(stumps(library, "Classifier", objective=number)).fit(X, LABELS[2])
+    with pytest.raises(hesc.ParameterError, match="the objective of a regressor"):
+        private.plan(X, Scores(bins="thresholds"))
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -287,3 +342,26 @@ def test_xgboost_behind_sparse_rows_is_refused() -> None:
     made = PrivateClassifier(model).fit(words, rng.integers(0, 2, 200))
     with pytest.raises(hesc.ParameterError, match="sparse_output=False"):
         made.plan(words, Scores(bins="thresholds"))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("kind", ["category", "object", "string"])
+def test_words_that_a_library_encodes_itself_are_refused(library: str, kind: str) -> None:
+    """By the column's and the model's name; the cells are not repeated."""
+    words = pd.Series(np.array(["clerk", "nurse"])[LABELS[2]])
+    table = pd.DataFrame({"age": X[:, 0], "job": words.astype(kind)})
+    private = PrivateClassifier(stumps(library, "Classifier"))
+    name = type(private.estimator).__name__
+    with pytest.raises(hesc.ShapeError, match=f"column 'job' .*{name} .*OneHotEncoder") as refused:
+        private.fit(table, LABELS[2])
+    assert "nurse" not in str(refused.value)
+    encoded = make_pipeline(
+        make_column_transformer(
+            (OneHotEncoder(sparse_output=False), ["job"]), remainder="passthrough"
+        ),
+        stumps(library, "Classifier"),
+    )
+    plan = PrivateClassifier(encoded).fit(table, LABELS[2]).plan(table, Scores(bins="thresholds"))
+    assert plan.names == ["age", "job"]
+    # Numbers of whatever type are numbers.
+    private.fit(table[["age"]].astype(object), LABELS[2])

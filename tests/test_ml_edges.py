@@ -39,7 +39,7 @@ from hesc.ml import (
     Scores,
     deployment,
 )
-from hesc.models import agreement, extraction, steps, transforms
+from hesc.models import extraction, fidelity, refusals, steps, transforms
 from hesc.models.steps import walking
 from hesc.protocols import folders, labels, ledger
 from hesc.protocols.classes.whole_models import TreeVotes
@@ -605,12 +605,12 @@ def test_what_stays_is_stated_for_errors_that_work_together() -> None:
     noise = 0.5 * rng.standard_normal(len(rows))
     noisy = rows + np.column_stack([noise, -noise])
     stays = float((noisy.argmax(axis=1) == rows.argmax(axis=1)).mean())
-    stated = agreement.kept(rows, np.full(rows.shape, 0.5), rows)
+    stated = fidelity.kept(rows, np.full(rows.shape, 0.5), rows)
     assert abs(stays - stated) < 5 * np.sqrt(stays * (1 - stays) / len(rows))
     # Of one output there is one error.
     single = rows[:, :1]
     stays = float((((single[:, 0] + noise) > 0) == (single[:, 0] > 0)).mean())
-    stated = agreement.kept(single, np.full(single.shape, 0.5), single)
+    stated = fidelity.kept(single, np.full(single.shape, 0.5), single)
     assert abs(stays - stated) < 5 * np.sqrt(stays * (1 - stays) / len(rows))
 
 
@@ -648,7 +648,7 @@ def test_what_is_named_as_nearest_is_taken_there() -> None:
             if kind in {*taken, Pipeline, *walking.KEEPERS} or name.startswith("PassiveAggressive"):
                 continue
             with pytest.raises(hesc.ParameterError) as refused:
-                extraction.check(placed(kind.__new__(kind)), finals)
+                refusals.check(placed(kind.__new__(kind)), finals)
             nearest = re.search(r"nearest: (.*?)\. Taken here", str(refused.value))
             assert nearest is not None
             first = re.split(r"\W", nearest[1])[0]

@@ -23,6 +23,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import (
     BaggingClassifier,
     BaggingRegressor,
+    StackingClassifier,
     StackingRegressor,
     VotingClassifier,
     VotingRegressor,
@@ -64,7 +65,13 @@ from sklearn.linear_model import (
     TheilSenRegressor,
     TweedieRegressor,
 )
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.metrics import f1_score, make_scorer
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    RandomizedSearchCV,
+    TunedThresholdClassifierCV,
+)
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.multioutput import MultiOutputRegressor, RegressorChain
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
@@ -84,7 +91,7 @@ import hesc
 from hesc.ml import Classes, LinearPlan, Outsourced, Parties, PrivateClassifier, PrivateRegressor
 from hesc.ml import Scores as Options
 from hesc.models.conclusions import Isotonic, read_calibration
-from hesc.models.linear import composed, simple
+from hesc.models.linear import composed, simple, thresholds
 
 X, Y = load_iris(return_X_y=True)
 SCALED = StandardScaler().fit_transform(X)
@@ -95,6 +102,7 @@ TARGET = SCALED @ [1.0, -2, 0.5, 1] + np.random.default_rng(1).normal(size=len(X
 PAIR = np.column_stack([TARGET, SCALED[:, 0] - 0.3 * TARGET])
 ABOVE = np.exp(0.3 * TARGET)
 LOGISTIC = LogisticRegression()
+OF_ZERO = make_scorer(f1_score, pos_label=0)
 
 CLASSIFIERS: list[tuple[Any, Any]] = [
     (LogisticRegression(), THREE),
@@ -131,6 +139,32 @@ CLASSIFIERS: list[tuple[Any, Any]] = [
     (VotingClassifier([("a", LOGISTIC), ("b", LogisticRegression(C=9))], voting="soft"), THREE),
     (BaggingClassifier(LOGISTIC, 3, max_features=3, random_state=0), TWO),
     (BaggingClassifier(LOGISTIC, 3, random_state=0), THREE),
+    (FixedThresholdClassifier(LOGISTIC, threshold=0.2), TWO),
+    (FixedThresholdClassifier(LOGISTIC, threshold=0.2, pos_label=0), TWO),
+    (FixedThresholdClassifier(LOGISTIC), TWO),
+    (FixedThresholdClassifier(LinearSVC(), threshold=0.3), TWO),
+    (
+        FixedThresholdClassifier(
+            make_pipeline(StandardScaler(), LOGISTIC),
+            threshold=-0.7,
+            pos_label=0,
+            response_method="decision_function",
+        ),
+        TWO,
+    ),
+    (TunedThresholdClassifierCV(LOGISTIC, cv=3), TWO),
+    (TunedThresholdClassifierCV(LOGISTIC, scoring=OF_ZERO, cv=3), TWO),
+    (StackingClassifier([("a", LinearSVC()), ("b", RidgeClassifier())], cv=2), TWO),
+    (
+        StackingClassifier(
+            [("a", LOGISTIC), ("b", LinearSVC())],
+            LinearDiscriminantAnalysis(),
+            stack_method="decision_function",
+            passthrough=True,
+            cv=2,
+        ),
+        THREE,
+    ),
 ]
 if "temperature" in CalibratedClassifierCV._parameter_constraints["method"][0].options:
     CLASSIFIERS += [
@@ -222,7 +256,9 @@ def test_classifiers_score_as_in_the_clear(model: Any, data: Any) -> None:
     assert hasattr(made, "decision_function") != (type(model) in composed.AVERAGES)
     if hasattr(made, "decision_function"):
         assert np.array_equal(made.decision_function(rows), clear)
-        if hasattr(made.estimator_, "decision_function"):
+        moved = type(model) in thresholds.KINDS
+        assert not moved or np.array_equal(clear > 0, made.predict(rows) == made.classes_[1])
+        if hasattr(made.estimator_, "decision_function") and not moved:
             assert np.allclose(made.estimator_.decision_function(rows), clear)
     for run in (made.run(rows[::3], progress=False), made.run(rows[::3], fhe="simulate")):
         assert np.abs(run.scores - clear[::3]).max() < 7 * run.error
@@ -460,6 +496,26 @@ def test_names_of_columns_are_taken_from_everything_inside() -> None:
         (NearestCentroid(), "nearest: LinearDiscriminantAnalysis"),
         (OneVsOneClassifier(LOGISTIC), r"OneVsRestClassifier\(LogisticRegression\(\)\)"),
         (GridSearchCV(LOGISTIC, {}, refit=False, cv=2), "refit=True"),
+        (StackingClassifier([("a", LOGISTIC)], cv=2), "stack_method='decision_function'"),
+        (StackingClassifier([("a", LOGISTIC)], stack_method="predict"), "decision_function"),
+        (
+            StackingClassifier([("a", LinearSVC())], VotingClassifier([("a", LOGISTIC)])),
+            "VotingClassifier is not.*voting='soft'",
+        ),
+        (
+            StackingClassifier(
+                [("a", LinearSVC())], VotingClassifier([("a", LOGISTIC)], voting="soft"), cv=2
+            ),
+            "a final_estimator that has decision_function",
+        ),
+        (
+            StackingClassifier([("a", LinearSVC())], BaggingClassifier(LOGISTIC, 2), cv=2),
+            "chooses by scores",
+        ),
+        (
+            StackingClassifier([("a", make_pipeline(PCA(2), RidgeClassifier()))], passthrough=True),
+            "without passthrough",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
@@ -468,6 +524,31 @@ def test_classifiers_that_are_not_linear_are_refused_with_the_reason(
 ) -> None:
     with pytest.raises(hesc.ParameterError, match=words):
         PrivateClassifier(model).fit(*THREE).plan(SCALED)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (FixedThresholdClassifier(LOGISTIC, threshold=1.0), "every sample in one class"),
+        (FixedThresholdClassifier(LOGISTIC, threshold=-1.0), "every sample in one class"),
+        (
+            FixedThresholdClassifier(CalibratedClassifierCV(LOGISTIC, cv=2), threshold=0.3),
+            "no sigmoid of one score.*response_method='decision_function'",
+        ),
+        (FixedThresholdClassifier(DecisionTreeClassifier()), "of trees is not"),
+    ],
+)
+def test_thresholds_that_scores_do_not_have_are_refused(model: Any, words: str) -> None:
+    with pytest.raises(hesc.ParameterError, match=words):
+        PrivateClassifier(model).fit(*TWO).plan(TWO[0])
+
+
+def test_a_threshold_is_the_servers_where_classes_alone_are_learnt() -> None:
+    model = FixedThresholdClassifier(LOGISTIC, threshold=0.1)
+    made = PrivateClassifier(model).fit(*TWO)
+    made.plan(TWO[0], Classes(min_agreement=0.9))
+    assert (made.predict(TWO[0], fhe="simulate") == made.predict(TWO[0])).mean() > 0.9
+    assert (made.predict(TWO[0]) != made.estimator_.estimator_.predict(TWO[0])).any()
 
 
 @pytest.mark.parametrize(

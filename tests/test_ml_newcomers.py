@@ -9,15 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_iris
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    StackingRegressor,
+    VotingClassifier,
+)
 from sklearn.impute import KNNImputer
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import KernelCenterer
+from sklearn.preprocessing import KernelCenterer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -200,3 +210,77 @@ def test_neighbours_are_told_what_is_left_to_do() -> None:
 def test_figures_that_differ_look_different(more: float) -> None:
     first, second = _apart(0.0037 * (1 + more), 0.0037).split(", above ")
     assert float(first) > float(second)
+
+
+WEIGHTS = np.random.default_rng(0).uniform(size=len(X))
+ONE = ("sample_weight",)
+
+
+@pytest.mark.parametrize(
+    ("model", "own"),
+    [
+        (LogisticRegression(max_iter=500), ONE),
+        (make_pipeline(StandardScaler(), LogisticRegression()), ("logisticregression__", *ONE)),
+        (
+            GridSearchCV(make_pipeline(make_pipeline(RidgeClassifier())), {}, cv=2),
+            ("pipeline__ridgeclassifier__", *ONE),
+        ),
+        (VotingClassifier([("a", LogisticRegression(max_iter=500))], voting="soft"), ONE),
+    ],
+    ids=["alone", "pipeline", "search", "votes"],
+)
+def test_weights_of_samples_go_where_they_are_taken(model: Any, own: tuple[str, ...]) -> None:
+    weights = list(WEIGHTS)
+    private = PrivateClassifier(model).fit(X, Y, sample_weight=weights)
+    expected = clone(model).fit(X, Y, **{"".join(own): WEIGHTS})
+    assert np.array_equal(private.predict(X), expected.predict(X))
+    found, plain = private._clear_scores(X), PrivateClassifier(model).fit(X, Y)._clear_scores(X)
+    assert np.abs(found - plain).max() > 1e-3
+    assert np.array_equal(found, PrivateClassifier.from_fitted(expected)._clear_scores(X))
+    assert weights == list(WEIGHTS)
+
+
+def test_weights_of_regressors_and_networks() -> None:
+    target = X[:, 0] ** 2
+    for model in (TransformedTargetRegressor(Ridge()), StackingRegressor([("a", Ridge())], cv=2)):
+        found = PrivateRegressor(model).fit(X, target, sample_weight=WEIGHTS).predict(X)
+        assert np.array_equal(found, model.fit(X, target, sample_weight=WEIGHTS).predict(X))
+    network = MLPClassifier((3,), max_iter=2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        PrivateMLPClassifier(network).fit(X, Y, sample_weight=WEIGHTS)
+    with config_context(enable_metadata_routing=True):
+        asked = make_pipeline(Ridge().set_fit_request(sample_weight=True))
+        found = PrivateRegressor(asked).fit(X, target, sample_weight=WEIGHTS).predict(X)
+    assert np.array_equal(found, Ridge().fit(X, target, sample_weight=WEIGHTS).predict(X))
+
+
+@pytest.mark.parametrize(
+    ("private", "name"),
+    [
+        (PrivateNeighbours(KNeighborsClassifier()), "KNeighborsClassifier"),
+        (PrivateClassifier(OneVsRestClassifier(RidgeClassifier())), "OneVsRestClassifier"),
+        (
+            PrivateClassifier(make_pipeline(LinearDiscriminantAnalysis())),
+            "LinearDiscriminantAnalysis",
+        ),
+    ],
+)
+def test_weights_that_nobody_takes_are_refused(private: Any, name: str) -> None:
+    with pytest.raises(hesc.ParameterError, match=f"{name} takes no sample_weight in fit"):
+        private.fit(X, Y, sample_weight=WEIGHTS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"hidden": True}, r"no hidden=, which is an option: plan\(X, Scores\(hidden=...\)\)$"),
+        ({"bits": 3}, r"plan\(X, Classes\(bits=...\)\)"),
+        ({"max_error": 1}, r"plan\(X, Scores\(max_error=...\)\) or plan\(X, Outsourced\("),
+        ({"hidden": True, "bits": 3}, r"Scores\(hidden=...\)\); plan\(\) has no bits="),
+        ({"colour": 3}, "no colour=, and none of Scores, Outsourced, Parties, Classes has it"),
+    ],
+)
+def test_arguments_that_are_options_say_whose(arguments: Any, words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        linear().plan(X, **arguments)

@@ -6,6 +6,7 @@ Graphs are made by hand, operator by operator as torch.onnx writes them.
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -13,6 +14,10 @@ import onnx
 import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from skl2onnx import to_onnx
+from sklearn.ensemble import RandomForestRegressor, VotingRegressor
+from sklearn.linear_model import Lasso, Ridge
+from sklearn.tree import DecisionTreeRegressor
 
 import hesc
 from hesc.ml import (
@@ -25,7 +30,7 @@ from hesc.ml import (
     load_onnx,
 )
 from hesc.models.conclusions import probabilities
-from hesc.models.layers import ACTIVATIONS, PROPORTIONAL, STEEPEST, DenseNetwork
+from hesc.models.layers import STEEPEST, DenseNetwork, activated, is_proportional, leaky, steepest
 from hesc.models.onnx import read
 from hesc.models.trees import TreeEnsemble
 from hesc.protocols.networks.fits import farthest, fitted
@@ -223,9 +228,18 @@ def test_batches_of_one_and_of_more() -> None:
         read(Torch(batch=8).linear(2).bytes())
 
 
+def skipped() -> bytes:
+    """A residual connection: two layers that do not stand behind the same operators."""
+    torch = Torch().linear(4)
+    before = torch.last
+    torch.act("relu").linear(4)
+    torch.add("Add", before, torch.last)
+    return torch.linear(2).bytes()
+
+
 def refused() -> dict[str, tuple[bytes, str]]:
-    leaky, log, elu = Torch().linear(4), Torch().linear(3), Torch().linear(4)
-    leaky.add("LeakyRelu", leaky.last, alpha=0.3)
+    slopes, log, elu = Torch().linear(4), Torch().linear(3), Torch().linear(4)
+    slopes.add("PRelu", slopes.last, slopes.numbers(4))
     log.add("LogSoftmax", log.last, axis=1)
     elu.add("Elu", elu.last)
     ending = Torch().linear(4).act("silu")
@@ -241,7 +255,8 @@ def refused() -> dict[str, tuple[bytes, str]]:
     parts = [trained.numbers(4) for _ in range(4)]
     trained.add("BatchNormalization", trained.last, *parts, training_mode=0, epsilon=0.0)
     return {
-        "another slope": (leaky.linear(2).bytes(), r"LeakyRelu.*slope 0\.01"),
+        "several slopes": (slopes.linear(2).bytes(), "PRelu of several slopes"),
+        "a sum of a layer and itself behind an activation": (skipped(), "operator Add"),
         "logarithms": (log.bytes(), "LogSoftmax.*classes="),
         "another activation": (elu.linear(2).bytes(), "Elu.*GELU"),
         "an activation last": (ending.bytes(), "leave it off"),
@@ -259,17 +274,35 @@ def test_refusals_name_the_reason(name: str) -> None:
         read(data, verify=False)
 
 
-@pytest.mark.parametrize("kind", sorted(STEEPEST))
+@pytest.mark.parametrize("alpha", [0.3, -0.5, 1.5])
+@pytest.mark.parametrize("operator", ["LeakyRelu", "PRelu"])
+def test_slopes_below_zero_are_any(operator: str, alpha: float) -> None:
+    """PReLU of PyTorch has learnt one for all units."""
+    torch = Torch().linear(6)
+    if operator == "PRelu":
+        torch.add(operator, torch.last, torch.constant(alpha))
+    else:
+        torch.add(operator, torch.last, alpha=alpha)
+    data = torch.linear(3).bytes()
+    found = read(data, verify=True)
+    assert found.scores(ROWS) == pytest.approx(run(data), abs=1e-5)
+    private: Any = load_onnx(data)
+    plan = private.plan(ROWS, Network(max_error=1.0))
+    scores = private.run(ROWS[:50], clip=True).scores
+    assert np.sqrt(((scores - private.predict(ROWS[:50])) ** 2).mean()) < 2 * plan.error
+
+
+@pytest.mark.parametrize("kind", [*sorted(STEEPEST), leaky(0.3), leaky(-1.5)])
 def test_slopes_are_no_steeper_than_said(kind: str) -> None:
     """And fits are no farther than said, in any width."""
     x = np.linspace(-20, 20, 400_001)
-    values = ACTIVATIONS[kind](x)
-    assert np.abs(np.diff(values) / np.diff(x)).max() <= STEEPEST[kind] * (1 + 1e-9)
-    if kind in PROPORTIONAL:
-        assert ACTIVATIONS[kind](3 * x) == pytest.approx(3 * values)
+    values = activated(kind, x)
+    assert np.abs(np.diff(values) / np.diff(x)).max() <= steepest(kind) * (1 + 1e-9)
+    if is_proportional(kind):
+        assert activated(kind, 3 * x) == pytest.approx(3 * values)
     fit = fitted(kind, 6.0, np.linspace(-0.5, 0.5, 100), 3)
     v = np.linspace(-1, 1, 77_777)
-    apart = np.abs(np.polynomial.polynomial.polyval(v, fit) - ACTIVATIONS[kind](6 * v)).max()
+    apart = np.abs(np.polynomial.polynomial.polyval(v, fit) - activated(kind, 6 * v)).max()
     assert apart <= farthest(kind, 6.0, fit)
 
 
@@ -416,3 +449,87 @@ def test_networks_that_lie_are_read_as_onnxruntime_computes_them() -> None:
             assert given.shape == scores.shape, turn
             assert given == pytest.approx(scores, rel=1e-3, abs=1e-3), turn
     assert taken > 50
+
+
+def grown(name: str, values: list[float]) -> Any:
+    """A regressor of trees, of one comparison."""
+    return node(
+        "TreeEnsembleRegressor",
+        ["x"],
+        [name],
+        domain="ai.onnx.ml",
+        n_targets=1,
+        nodes_treeids=[0, 0, 0],
+        nodes_nodeids=[0, 1, 2],
+        nodes_featureids=[0, 0, 0],
+        nodes_values=[values[0], 0.0, 0.0],
+        nodes_modes=["BRANCH_LEQ", "LEAF", "LEAF"],
+        nodes_truenodeids=[1, 0, 0],
+        nodes_falsenodeids=[2, 0, 0],
+        target_treeids=[0, 0],
+        target_nodeids=[1, 2],
+        target_ids=[0, 0],
+        target_weights=values[1:],
+    )
+
+
+TREES: Final = [grown("a", [0.25, 1.0, -2.0]), grown("b", [-0.5, 3.0, 4.5])]
+
+
+@pytest.mark.parametrize("operator", ["Sum", "Mean", "Add"])
+def test_sums_of_trees(operator: str) -> None:
+    scaled = [node("Mul", ["a", "half"], ["c"]), node("Flatten", ["b"], ["d"])]
+    nodes = [*TREES, *scaled, node(operator, ["c", "d"], ["y"])]
+    data = tree_graph(nodes, {"y": TensorProto.FLOAT}, half=[0.5])
+    found = read(data, verify=True)
+    assert isinstance(found.model, TreeEnsemble)
+    assert len(found.model.roots) == 2
+    rows = np.random.default_rng(0).normal(size=(50, 3))
+    session = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    (expected,) = session.run(None, {"x": rows.astype(np.float32)})
+    assert found.scores(rows) == pytest.approx(expected, abs=1e-6)
+    private: Any = load_onnx(data)
+    plan = private.plan(rows, Scores(bins="thresholds", max_error=1e-2))
+    assert np.abs(private.predict(rows, fhe="execute") - private.predict(rows)).max() < 1
+    assert plan.fidelity is not None
+    assert plan.fidelity.apart < 1e-9
+
+
+def test_votes_of_regressors_as_skl2onnx_writes_them() -> None:
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    for models in (
+        [DecisionTreeRegressor(max_depth=1), RandomForestRegressor(3, max_depth=1)],
+        [Ridge(), Lasso(0.1)],
+    ):
+        votes = VotingRegressor([(str(i), model) for i, model in enumerate(models)])
+        votes.fit(rows, rows[:, 0] * 3 + rows[:, 1])
+        found = read(to_onnx(votes, rows[:1].astype(np.float32)).SerializeToString(), verify=True)
+        expected = votes.predict(rows)
+        assert found.scores(rows)[:, 0] == pytest.approx(expected, abs=1e-5)
+
+
+def test_sums_that_are_none_of_one_model_are_refused() -> None:
+    moved = [node("Sub", ["x", "half"], ["z"]), node("Sum", ["a", "b"], ["y"])]
+    other = grown("b", [0.0, 1.0, 2.0])
+    other.input[0] = "z"
+    data = tree_graph([TREES[0], moved[0], other, moved[1]], {"y": TensorProto.FLOAT}, half=[0.5])
+    with pytest.raises(hesc.ParameterError, match=r"Sum is not computed .*same operators"):
+        read(data, verify=False)
+    data = tree_graph([TREES[0], node("Sum", ["a", "x"], ["y"])], {"y": TensorProto.FLOAT})
+    with pytest.raises(hesc.ParameterError, match="Sum is not computed of"):
+        read(data, verify=False)
+
+
+def test_sums_of_sums_take_no_more_than_their_file_accounts_for() -> None:
+    names = ["a", *(f"s{i}" for i in range(40))]
+    sums = [node("Sum", [before] * 2, [after]) for before, after in pairwise(names)]
+    data = tree_graph([TREES[0], *sums], {names[-1]: TensorProto.FLOAT})
+    with pytest.raises(hesc.WireError, match="more numbers than its length accounts for"):
+        read(data, verify=False)
+
+
+def test_gemm_of_a_number_is_no_layer() -> None:
+    nodes = [node("Gemm", ["x", "half", "half"], ["y"])]
+    data = tree_graph(nodes, {"y": TensorProto.FLOAT}, half=0.5)
+    with pytest.raises(hesc.WireError, match="Gemm takes a matrix"):
+        read(data, verify=False)

@@ -114,8 +114,11 @@ def test_classes_of_many_features() -> None:
 
 
 def test_what_is_hidden_or_encrypted_has_one_ring(made: PrivateRegressor) -> None:
-    for options in (Scores(hidden=True), Outsourced()):
-        with pytest.raises(hesc.ParameterError, match="take one ring product, of 32768 features"):
+    for options, words in (
+        (Scores(hidden=True), "hidden weights take one .* would see what each part"),
+        (Outsourced(), "encrypted weights take one .* is one ciphertext"),
+    ):
+        with pytest.raises(hesc.ParameterError, match=words):
             made.plan(ROWS, options)
     with pytest.raises(hesc.ParameterError, match="more than 64 ring products"):
         RingProductParts.of_model(

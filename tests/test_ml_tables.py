@@ -355,6 +355,19 @@ def test_ranges_by_name() -> None:
         made.plan(X, Scores(ranges={"age": 7}))  # type: ignore[dict-item]
 
 
+def test_ranges_of_a_column_are_those_of_all_that_it_becomes() -> None:
+    """Two branches read it: samples in its range are in range of both."""
+    parts = make_column_transformer(
+        (StandardScaler(), ["income", "children"]), ("passthrough", ["children"])
+    )
+    made = PrivateClassifier(make_pipeline(parts, LogisticRegression(max_iter=999))).fit(X, Y)
+    low, high = made.plan(X, Scores(ranges={"children": (-1, 99)})).ranges
+    assert low.tolist()[1:] == [-1, -1]
+    assert high.tolist()[1:] == [99, 99]
+    assert high[0] < 1e9
+    assert made.run(X[:1].assign(children=98), fhe="simulate").clipped == 0
+
+
 def test_a_category_that_no_planning_row_has_is_in_range() -> None:
     made = PrivateClassifier(model()).fit(X, Y)
     plan = made.plan(X[X["city"] != "Bonn"])

@@ -80,8 +80,9 @@ class NamedColumns(ABC):
                 f"there is no column {_listed([repr(name[:80]) for name in missing])}; columns are "
                 f"found by name{self.apart}"
             )
-        self._known = set(names)
-        extra = [self._called(places[name]) for name in self.header if name not in self._known]
+        # A first line that has all of these names is no row of values.
+        self._known = set(self.header)
+        extra = [self._called(places[name]) for name in self.header if name not in names]
         if extra and not ignore_extra:
             raise self._problem(
                 f"the plan does not know {_listed(extra)}; remove what it does not know, or write "
@@ -112,7 +113,7 @@ class NamedColumns(ABC):
 
     def _called(self, place: int) -> str:
         name = self.header[place]
-        return f"column {place + 1}" + f" ({name[:80]!r})" * (name in self._known)
+        return f"column {place + 1}" + f" ({name[:80]!r})" * bool(name and name in self._known)
 
 
 class CsvFile(NamedColumns):
@@ -122,8 +123,8 @@ class CsvFile(NamedColumns):
     the header and, of several columns, after the last row: anywhere else one may be a row that is
     missing, and whatever stands beside the rows that follow would be another's.
 
-    Errors name columns by their place, and by names that the plan has. The first line of a file
-    without a header is a sample, and no error repeats it.
+    Errors name columns by their place, and by their names once the plan's names are among these:
+    the first line of a file without a header is a sample, and no error repeats it.
 
     Args:
         file: where it is read from, once.

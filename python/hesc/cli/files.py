@@ -373,7 +373,10 @@ def decrypt(
             figures["classes"] = dict(sorted(classes.items()))
         error = ""
         if plan.error is not None:
-            error = f", scores within {plan.error:.3g} (root mean square over servers and samples)"
+            error = (
+                f"; errors of scores have a root mean square of {plan.error:.3g} at most, over "
+                f"servers and samples, and single ones may be several times as large"
+            )
         table.flush()
         warn_of_formulas(plan.classes)
         tell(beside, figures, f"predictions: {count}{error}: {out} (query {found_name})")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,11 +13,14 @@ from hesc._native import ParameterError
 from hesc._support.callers import usual_floats
 from hesc.ml import validation
 from hesc.ml.serving import NOT_FITTED, Serving
-from hesc.models import extraction, steps
+from hesc.models import extraction, refusals, steps
 from hesc.models.boosters.fitted import names_of
+from hesc.models.samples import on_copies
 from hesc.models.steps.walking import unwrapped
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
@@ -29,8 +32,8 @@ _PASSING: Final = frozenset({"_backend", "_decision"})
 
 
 def has_probabilities(private: Any) -> bool:
-    """Whether the estimator inside has `predict_proba`."""
-    return hasattr(private.estimator, "predict_proba")
+    """Whether the estimator inside has `predict_proba`: some only once they are fitted."""
+    return hasattr(getattr(private, "estimator_", private.estimator), "predict_proba")
 
 
 def chooses_by_scores(private: Any) -> bool:
@@ -110,7 +113,7 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     @classmethod
     def _check(cls, estimator: Any) -> None:
         """Refuses an estimator that is not computed here, fitted or not."""
-        extraction.check(estimator, cls._finals)
+        refusals.check(estimator, cls._finals)
 
     def _check_fitted(self, fitted: Any) -> None:
         """Refuses a fitted estimator that is not computed here."""
@@ -119,6 +122,11 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _clear_scores(self, rows: Rows) -> NDArray[np.float64]:
         """Scores of the fitted model, a row for each sample."""
         return extraction.clear_scores(self.estimator_, rows)
+
+    def _learn(self, samples: Rows, targets: NDArray[Any], fit_params: Mapping[str, Any]) -> None:
+        """Fits a clone of the estimator to what was checked, and keeps it."""
+        options = validation.fit_options(self.estimator, fit_params)
+        self._keep(on_copies(clone(self.estimator).fit, samples, targets, **options))
 
     def _keep(self, fitted: Any) -> None:
         """Takes a fitted estimator; of a search what it found, and the search as `search_`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -25,18 +25,25 @@ class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
     """Fits, scores and probabilities of classifiers."""
 
     @usual_floats
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, **fit_params: Any) -> Self:
         """Fits a clone of the estimator, in the clear, in double precision.
 
+        Args:
+            X: samples.
+            y: targets.
+            fit_params: arguments of the estimator's own `fit`. `sample_weight` goes to the last
+                step of a pipeline.
+
         Raises:
-            ParameterError: an estimator that is not computed here, with the nearest that is.
+            ParameterError: an estimator that is not computed here, with the nearest that is;
+                `sample_weight` for one that takes none.
 
         """
         self._check(self.estimator)
         self._forget()
         samples, targets = validation.learned(self, X, y)
         check_classification_targets(targets)
-        self._keep(on_copies(clone(self.estimator).fit, samples, targets))
+        self._learn(samples, targets, fit_params)
         return self
 
     def _keep(self, fitted: Any) -> None:

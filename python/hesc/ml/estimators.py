@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin, clone
+from sklearn.base import RegressorMixin
 from sklearn.utils import get_tags
 
 from hesc._support.callers import usual_floats
 from hesc.ml import validation
 from hesc.ml.base import Private
 from hesc.ml.classifying import Classifying
-from hesc.models import extraction
+from hesc.models import extraction, refusals
 from hesc.models.samples import on_copies
 from hesc.protocols.classes.options import Classes
 
@@ -54,7 +54,7 @@ class PrivateClassifier(Classifying):
         return tags
 
     def _check_fitted(self, fitted: Any) -> None:
-        extraction.check_fitted(fitted, self._finals)
+        refusals.check_fitted(fitted, self._finals)
 
 
 class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
@@ -73,21 +73,28 @@ class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
     _finals = extraction.REGRESSORS
 
     def _check_fitted(self, fitted: Any) -> None:
-        extraction.check_fitted(fitted, self._finals)
+        refusals.check_fitted(fitted, self._finals)
 
     @usual_floats
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, **fit_params: Any) -> Self:
         """Fits a clone of the estimator, in the clear, in double precision.
 
+        Args:
+            X: samples.
+            y: targets.
+            fit_params: arguments of the estimator's own `fit`. `sample_weight` goes to the last
+                step of a pipeline.
+
         Raises:
-            ParameterError: an estimator that is not computed here, with the nearest that is.
+            ParameterError: an estimator that is not computed here, with the nearest that is;
+                `sample_weight` for one that takes none.
 
         """
         self._check(self.estimator)
         self._forget()
         several = get_tags(self).target_tags.multi_output
         samples, targets = validation.learned(self, X, y, y_numeric=True, multi_output=several)
-        self._keep(on_copies(clone(self.estimator).fit, samples, targets))
+        self._learn(samples, targets, fit_params)
         return self
 
     def _shaped(self, predictions: NDArray[Any]) -> NDArray[Any]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from sklearn.base import RegressorMixin, clone
+from sklearn.base import RegressorMixin
 
 from hesc._support.callers import usual_floats
 from hesc.ml import validation
 from hesc.ml.base import Private
 from hesc.ml.classifying import Classifying
 from hesc.models import mlp as extraction
-from hesc.models.samples import on_copies
 from hesc.protocols.networks.options import Network
 
 if TYPE_CHECKING:
@@ -60,15 +59,22 @@ class PrivateMLPRegressor(RegressorMixin, _PrivateNetwork):  # type: ignore[misc
     _finals = extraction.REGRESSORS
 
     @usual_floats
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, **fit_params: Any) -> Self:
         """Fits a clone of the estimator, in the clear, in double precision.
 
+        Args:
+            X: samples.
+            y: targets.
+            fit_params: arguments of the estimator's own `fit`. `sample_weight` goes to the last
+                step of a pipeline.
+
         Raises:
-            ParameterError: an estimator that is not computed here, with the nearest that is.
+            ParameterError: an estimator that is not computed here, with the nearest that is;
+                `sample_weight` for one that takes none.
 
         """
         self._check(self.estimator)
         self._forget()
         samples, targets = validation.learned(self, X, y, y_numeric=True, multi_output=True)
-        self._keep(on_copies(clone(self.estimator).fit, samples, targets))
+        self._learn(samples, targets, fit_params)
         return self

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -15,7 +17,7 @@ from hesc._support.callers import callers_level, usual_floats
 from hesc.ml.deployable import Deployable
 from hesc.models.samples import check_names
 from hesc.protocols import labels
-from hesc.protocols.backend import PlanRequest, backend_for
+from hesc.protocols.backend import PlanRequest, backend_for, stray
 from hesc.protocols.linear.options import Scores
 from hesc.protocols.outsourced.options import Outsourced
 from hesc.protocols.owners.options import Parties
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from hesc._support.callers import CallT
     from hesc.models.tables.forms import Rows
     from hesc.planner import TaskDecision
     from hesc.protocols.backend import Backend, Table
@@ -40,6 +43,20 @@ Mode = Literal["clear", "simulate", "execute"]
 
 class ClippedWarning(UserWarning):
     """Values were brought within their ranges, so that predictions may be others."""
+
+
+def _hinting(plan: CallT) -> CallT:
+    """Has `plan` say of an argument that it has not which options have it."""
+    known = inspect.signature(plan).parameters
+
+    @wraps(plan)
+    def called(estimator: Any, *args: Any, **given: Any) -> Any:
+        others = [name for name in given if name not in known]
+        if others:
+            raise TypeError(stray(estimator._backends, others))  # noqa: SLF001 - its own method
+        return plan(estimator, *args, **given)
+
+    return cast("CallT", called)
 
 
 class Serving(Deployable):
@@ -60,6 +77,7 @@ class Serving(Deployable):
         def _rows(self, X: ArrayLike) -> Rows: ...
         def _clear_scores(self, rows: Rows) -> NDArray[np.float64]: ...
 
+    @_hinting
     @usual_floats
     def plan(
         self,

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from sklearn import get_config
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import (
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import (
+    check_consistent_length,
+    has_fit_parameter,
+    validate_data,
+)
 
-from hesc._native import ShapeError
+from hesc._native import ParameterError, ShapeError
 from hesc._support.inputs import not_masked
 from hesc.models import steps
+from hesc.models.boosters import fitted
 from hesc.models.samples import quietly
+from hesc.models.steps.walking import parts_of
 from hesc.models.tables import forms
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.models.tables.forms import Rows, SampleTable
@@ -35,6 +52,7 @@ def learned(private: Any, X: ArrayLike, y: ArrayLike, **checks: Any) -> tuple[Ro
     """
     _not_read_otherwise(private.estimator, X)
     if not _are_tables(private.estimator, X):
+        _no_categories(private.estimator, X)
         found = quietly(validate_data, private, X, y, dtype=np.float64, **checks)
         return found[0], found[1]
     table = _read(private.estimator, X)
@@ -56,6 +74,7 @@ def known(private: Any, X: ArrayLike) -> Rows:
     not_masked(X, "samples")
     _not_read_otherwise(private.estimator_, X)
     if not _are_tables(private.estimator_, X):
+        _no_categories(private.estimator_, X)
         rows: NDArray[np.float64] = quietly(
             validate_data, private, X, reset=False, dtype=np.float64
         )
@@ -69,6 +88,56 @@ def known(private: Any, X: ArrayLike) -> Rows:
             f"{private.n_features_in_} features as input"
         )
     return table
+
+
+def fit_options(estimator: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of an estimator's `fit`: weights of samples go where it takes them.
+
+    Args:
+        estimator: not fitted.
+        given: arguments by name.
+
+    Raises:
+        ParameterError: weights of samples for an estimator that takes none.
+
+    """
+    options = dict(given)
+    weights = options.pop(_WEIGHTS, None)
+    if weights is None:
+        return options
+    # Where metadata are routed, estimators say themselves who is given them.
+    name = _WEIGHTS if get_config()["enable_metadata_routing"] else _weights_of(estimator)
+    if name is None:
+        raise ParameterError(
+            f"{_last(estimator)} takes no {_WEIGHTS} in fit: leave it out, or take an estimator "
+            f"that does, such as LogisticRegression, Ridge or trees"
+        )
+    return options | {name: np.array(weights)}
+
+
+_WEIGHTS: Final = "sample_weight"
+_OF_LISTS: Final = (VotingClassifier, VotingRegressor, StackingClassifier, StackingRegressor)
+"""What gives weights of samples to all estimators that it is made of."""
+
+
+def _weights_of(estimator: Any) -> str | None:
+    """The name of weights of samples in an estimator's `fit`; None of one that takes none."""
+    if type(estimator) is Pipeline:
+        name, last = estimator.steps[-1]
+        inner = _weights_of(last)
+        return None if inner is None else f"{name}__{inner}"
+    if type(estimator).__name__.endswith("SearchCV"):
+        return _weights_of(estimator.estimator)
+    if type(estimator) is TransformedTargetRegressor and estimator.regressor is not None:
+        return _weights_of(estimator.regressor)
+    if type(estimator) in (TransformedTargetRegressor, *_OF_LISTS):
+        parts = [part for _, part in getattr(estimator, "estimators", []) if part != "drop"]
+        return _WEIGHTS if all(has_fit_parameter(part, _WEIGHTS) for part in parts) else None
+    return _WEIGHTS if has_fit_parameter(estimator, _WEIGHTS) else None
+
+
+def _last(estimator: Any) -> str:
+    return type(parts_of(estimator)[-1]).__name__
 
 
 def _not_read_otherwise(estimator: Any, X: ArrayLike) -> None:
@@ -88,6 +157,41 @@ def _not_read_otherwise(estimator: Any, X: ArrayLike) -> None:
             f"{name} takes cells that a sparse matrix does not store for something else than "
             f"zeros, and clients read zeros: give it rows, X.toarray()"
         )
+
+
+def _no_categories(estimator: Any, X: Any) -> None:
+    """Refuses columns of words that a boosting library would encode itself.
+
+    Raises:
+        ShapeError: naming a column and the model, with what would do.
+
+    """
+    name = _last(estimator)
+    frame = hasattr(X, "iloc") and hasattr(X, "columns")
+    if not (frame and fitted.is_boosted(parts_of(estimator)[-1])):
+        return
+    named = (str(label) for label, column in X.items() if _is_encoded(column))
+    first = next(named, None)
+    if first is None:
+        return
+    shown = repr(first[:_SHOWN])
+    raise ShapeError(
+        f"column {shown} holds words or categories, which {name} would encode itself, and a client "
+        f"encrypts numbers that trees compare: put an encoder in front, "
+        f"make_pipeline(make_column_transformer((OneHotEncoder(), [{shown}]), "
+        f"remainder='passthrough'), {name}(...)); of many categories TargetEncoder()"
+    )
+
+
+def _is_encoded(column: Any) -> bool:
+    """Whether a column of a table of pandas has categories, or words."""
+    if str(column.dtype) == "object":
+        return any(isinstance(cell, str) for cell in column)
+    return str(column.dtype) in {"category", "string", "str"}
+
+
+_SHOWN: Final = 80
+"""Letters of a column's name that errors repeat."""
 
 
 def _dtypes(X: Any) -> list[np.dtype[Any]]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -26,28 +25,25 @@ from sklearn.ensemble import (
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils import get_tags
 
 from hesc._native import ParameterError
 from hesc.models.boosters import fitted
 from hesc.models.given import GivenClassifier, GivenRegressor
 from hesc.models.layers import DenseNetwork
-from hesc.models.linear import composed, simple
+from hesc.models.linear import composed, simple, thresholds
 from hesc.models.linear.composed import COMPOSITES
 from hesc.models.linear.simple import Linear
 from hesc.models.samples import on_copies
 from hesc.models.steps import (
-    TRANSFORMS,
-    check_options,
     inputs_of,
-    takes_tables,
     transforms_of,
 )
-from hesc.models.steps.walking import all_parts_of
 from hesc.models.steps.walking import parts_of as parts_of  # noqa: PLC0414 - who reads estimators asks here
-from hesc.models.trees import TreeEnsemble
+from hesc.models.trees import EXPONENTIALS, TreeEnsemble
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from hesc.models.described import Described
@@ -64,6 +60,8 @@ _GROWN: Final = (
     HistGradientBoostingRegressor,
     AdaBoostRegressor,
 )
+_AT_ONCE: Final = 1 << 22
+"""Cells of sparse rows that are made dense at once."""
 TREES: Final = (*_SHARES, *_BOOSTED, *_GROWN)
 """Models of trees, which are computed as sums of functions of single features or not at all."""
 CLASSIFIERS: Final = (*simple.CLASSIFIERS, *composed.CLASSIFIERS, *_SHARES, *_BOOSTED)
@@ -71,89 +69,8 @@ REGRESSORS: Final = (*simple.REGRESSORS, *composed.REGRESSORS, *_GROWN)
 NEIGHBORS: Final = (KNeighborsClassifier,)
 """Whose records are compared one by one."""
 
-_KERNEL: Final = "make_pipeline(StandardScaler(), Nystroem(), {})"
-_SQUARES: Final = "make_pipeline(StandardScaler(), PolynomialFeatures(2), {})"
-_BEFORE: Final = (
-    "the client can apply it before hesc.ml sees the features: fit it apart, and the rest of the "
-    "pipeline on what its transform gives"
-)
-_CLUSTERS: Final = (
-    "a classifier of its clusters, PrivateClassifier(LogisticRegression()).fit(X, model.labels_)"
-)
-_OUTLIERS: Final = (
-    "a regressor of its scores, PrivateRegressor(LinearRegression()).fit(X, "
-    "model.decision_function(X)), behind PolynomialFeatures or Nystroem where they are not linear"
-)
-_EACH: Final = "a model of each label or target"
-_VOTES: Final = "a score for each class, OneVsRestClassifier({})"
-# The same of models alone.
-_INSTEAD: Final = {
-    "NearestCentroid": "LinearDiscriminantAnalysis",
-    "OneVsOne": _VOTES,
-    "OutputCode": _VOTES,
-    "Chain": _EACH,
-    "MultiOutputClassifier": _EACH,
-    "StackingClassifier": "averaged probabilities, VotingClassifier(voting='soft')",
-    "Threshold": "the estimator inside, by from_fitted(model.estimator_): whoever learns scores "
-    "compares them with any threshold",
-    "OneClass": _OUTLIERS,
-    "Outlier": _OUTLIERS,
-    "Elliptic": _OUTLIERS,
-    "Isotonic": "make_pipeline(KBinsDiscretizer(), {})",
-    "Dummy": "the constant itself, which takes no samples",
-    "LabelPropagation": "PrivateNeighbours(KNeighborsClassifier())",
-    "LabelSpreading": "PrivateNeighbours(KNeighborsClassifier())",
-    **dict.fromkeys(("Cluster", "Bicluster", "Cocluster", "KMeans", "DBSCAN"), _CLUSTERS),
-    **dict.fromkeys(("OPTICS", "MeanShift", "Affinity", "Birch"), _CLUSTERS),
-    "Mixture": _CLUSTERS.replace("labels_", "predict(X)"),
-}
-# What comes nearest, by words in a class's name; the first that fits.
-_NEAREST: Final = {
-    "Booster": "hesc.ml.load_booster(booster), of XGBoost or LightGBM",
-    "KNeighborsClassifier": "PrivateNeighbours",
-    "RadiusNeighborsClassifier": "PrivateNeighbours(KNeighborsClassifier())",
-    "KNeighbors": "hesc.codes has distances of encrypted codes; as a linear model " + _KERNEL,
-    "MLP": "PrivateMLPClassifier and PrivateMLPRegressor; as a linear model " + _KERNEL,
-    "KernelPCA": "make_pipeline(Nystroem(), PCA())",
-    "Kernel": _KERNEL,
-    "GaussianProcess": _KERNEL,
-    "Tree": _SQUARES,
-    "Isolation": _SQUARES,
-    "SplineTransformer": "KBinsDiscretizer",
-    "SVD": "PCA",
-    "PCA": "PCA",
-    "NMF": "PCA",
-    "RBFSampler": "Nystroem",
-    "Imputer": "SimpleImputer",
-    "LabelEncoder": "OrdinalEncoder",
-    "LabelBinarizer": "OneHotEncoder",
-    "MultiLabelBinarizer": _BEFORE,
-    "DictVectorizer": "OneHotEncoder",
-    "FeatureHasher": "HashingVectorizer",
-    "Encoder": "OneHotEncoder",
-    "Transformer": _BEFORE,
-    "Normalizer": _BEFORE,
-}
-
-
-_FINALS: Final = {
-    kind: name
-    for name, kinds in {
-        "PrivateNeighbours": NEIGHBORS,
-        "PrivateRegressor": REGRESSORS,
-        "PrivateClassifier": CLASSIFIERS,
-    }.items()
-    for kind in kinds
-}
-"""What serves a model by its exact class."""
-
-# Models that come as numbers; they are never fitted here.
-_GIVEN: Final = {CLASSIFIERS: GivenClassifier, REGRESSORS: GivenRegressor}
-# Models of XGBoost, LightGBM and CatBoost, which are known by name.
-_BOOSTERS: Final[dict[tuple[type, ...], tuple[str, ...]]] = {
-    CLASSIFIERS: fitted.CLASSIFIERS,
-    REGRESSORS: fitted.REGRESSORS,
-}
+GIVEN: Final = {CLASSIFIERS: GivenClassifier, REGRESSORS: GivenRegressor}
+"""Models that come as numbers, by the place that they take; they are never fitted here."""
 
 
 def features_of(estimator: Any) -> int:
@@ -171,43 +88,9 @@ def without_names(estimator: Any) -> None:
             without_names(inner)
 
 
-def check(estimator: Any, finals: tuple[type, ...]) -> None:
-    """Refuses an estimator that is not computed here, as far as it shows before it is fitted.
-
-    Raises:
-        ParameterError: with its name, and the nearest thing that works.
-
-    """
-    *before, final = parts_of(estimator) or [None]
-    boosted = type(final).__name__ in _BOOSTERS.get(finals, ()) and fitted.is_boosted(final)
-    known = boosted or type(final) in (*finals, _GIVEN.get(finals))
-    if not (known or _may_be_linear(final, finals)):
-        raise ParameterError(_refusal(final, finals))
-    _check_options(final)
-    if type(final) in _GIVEN.values() and not (_is_linear(final) or has_trees(final)):
-        raise ParameterError(
-            "this model's scores are not linear: PrivateMLPClassifier and PrivateMLPRegressor take "
-            "networks"
-        )
-    check_transforms(before)
-
-
-def check_transforms(before: list[Any]) -> None:
-    """Refuses transformers, fitted or not, that no client computes.
-
-    Raises:
-        ParameterError: with the name, and the nearest thing that works.
-
-    """
-    for part in (inner for each in before for inner in all_parts_of(each)):
-        if type(part) not in TRANSFORMS:
-            raise ParameterError(_refusal(part, TRANSFORMS))
-        check_options(part)
-
-
 def is_of_two(estimator: Any) -> bool:
     """Whether a classifier is computed of two classes alone."""
-    return type(parts_of(estimator)[-1]) in simple.OF_TWO
+    return type(parts_of(estimator)[-1]) in (*simple.OF_TWO, *thresholds.KINDS)
 
 
 def averages(estimator: Any) -> bool:
@@ -215,79 +98,9 @@ def averages(estimator: Any) -> bool:
     return type(parts_of(estimator)[-1]) in composed.AVERAGES
 
 
-def check_fitted(estimator: Any, finals: tuple[type, ...]) -> None:
-    """Refuses a fitted estimator that is not computed here.
-
-    Raises:
-        ParameterError: as `check`, and one of no class that is known, without weights.
-
-    """
-    check(estimator, finals)
-    final = parts_of(estimator)[-1]
-    listed = type(final) in (*finals, *_GIVEN.values()) or fitted.is_boosted(final)
-    if listed or simple.kind_of(final):
-        return
-    raise ParameterError(
-        f"{type(final).__name__} has no coef_ and intercept_ once it is fitted, and estimators "
-        f"that are not scikit-learn's own are computed by these; {_refusal(final, finals)}"
-    )
-
-
-def _may_be_linear(final: Any, finals: tuple[type, ...]) -> bool:
-    """Whether an estimator of a class that is not listed may be computed by its `coef_`."""
-    if isinstance(final, type) or type(final) in _FINALS or finals not in _GIVEN:
-        return False
-    if not simple.may_have_weights(final):
-        return False
-    tags = get_tags(final)
-    wanted = tags.classifier_tags if finals == CLASSIFIERS else tags.regressor_tags
-    return wanted is not None
-
-
-def _check_options(final: Any) -> None:
-    """Refuses options of an estimator, and what it is made of, by what works nearest."""
-    composite, kind = COMPOSITES.get(type(final)), simple.kind_of(final)
-    found = composite or kind
-    nearest = None if found is None else found.against(final)
-    if nearest is not None:
-        raise ParameterError(
-            f"this {type(final).__name__} is not computed on encrypted features; nearest: {nearest}"
-        )
-    for inner in [] if composite is None else composite.inner(final):
-        finals = CLASSIFIERS if type(final) in composed.CLASSIFIERS else REGRESSORS
-        check(inner, finals)
-        name, last = type(final).__name__, parts_of(inner)[-1]
-        if takes_tables(inner):
-            raise ParameterError(
-                f"this {name} has transformers of tables inside, which clients compute before it; "
-                f"nearest: make_pipeline(columns, {name}(model)) in place of "
-                f"{name}(make_pipeline(columns, model))"
-            )
-        if fitted.is_boosted(last) or has_trees(last):
-            raise ParameterError(
-                f"{name} of trees is not computed on encrypted features; nearest: the trees alone, "
-                f"or {name} of linear models"
-            )
-
-
-def check_agrees(
-    estimator: Any, form: Linear, features: NDArray[np.float64], clear: NDArray[np.float64]
-) -> None:
-    """Refuses a linear form that does not give an estimator's scores; see `simple.check_agrees`.
-
-    Args:
-        estimator: fitted.
-        form: its linear form.
-        features: rows after the form's transforms.
-        clear: what the estimator says of them.
-
-    Raises:
-        ParameterError: by how much they differ.
-
-    """
-    final = parts_of(estimator)[-1]
-    if type(final) not in (*COMPOSITES, *_GIVEN.values()):
-        simple.check_agrees(final, form, features, clear)
+def is_listed(estimator: Any) -> bool:
+    """Whether a class says what scores are: of others they are held against their own scores."""
+    return type(parts_of(estimator)[-1]) in (*simple.KINDS, *COMPOSITES, *GIVEN.values())
 
 
 def has_trees(final: Any) -> bool:
@@ -305,72 +118,7 @@ def described_of(final: Any) -> Described | None:
     """
     if fitted.is_boosted(final):
         return fitted.described(final)
-    return final.described if type(final) in _GIVEN.values() else None
-
-
-def _is_linear(given: Any) -> bool:
-    model = given.described.model
-    return isinstance(model, DenseNetwork) and model.is_linear
-
-
-def _refusal(part: Any, taken: tuple[type, ...]) -> str:
-    if isinstance(part, type):
-        return (
-            f"{part.__name__} is a class; give an estimator made of it, such as {part.__name__}()"
-        )
-    name = type(part).__name__
-    general = {
-        TRANSFORMS: _BEFORE,
-        REGRESSORS: "Ridge",
-        NEIGHBORS: "KNeighborsClassifier",
-    }.get(taken, "LogisticRegression")
-    names = {kind.__name__ for kind in taken}
-    reasons = {**_INSTEAD, **_NEAREST} if taken in _GIVEN else _NEAREST
-    found = (
-        text
-        for word, text in reasons.items()
-        # A class of scikit-learn that is not taken in this place would be refused as well.
-        if word in name
-        and (text in names or not text.isidentifier() or text.startswith("Private"))
-        and not text.startswith(name)
-    )
-    own = next((kind.__name__ for kind in taken if isinstance(part, kind)), None)
-    own = own or fitted.base_of(part, _BOOSTERS.get(taken, ()))
-    elsewhere = _elsewhere(part, taken)
-    nearest = own or (elsewhere if type(part) in _FINALS else None)
-    nearest = nearest or next(found, elsewhere or general)
-    model = "Ridge()" if taken == REGRESSORS else "LogisticRegression()"
-    served = [*(kind.__name__ for kind in taken), *_BOOSTERS.get(taken, ())]
-    return (
-        f"{name} is not computed on encrypted features; nearest: {nearest.format(model)}. Taken "
-        f"here{_TAKEN.get(taken) or ', by exact class: ' + ', '.join(served)}"
-    )
-
-
-_TAKEN: Final = {
-    CLASSIFIERS: " are linear classifiers, discriminants, naive Bayes and trees of scikit-learn, "
-    "what averages or calibrates linear ones, and others by coef_ and intercept_: "
-    "docs/estimators.md",
-    REGRESSORS: " are linear and generalised linear regressors and trees of scikit-learn, what is "
-    "made of linear ones, and others by coef_ and intercept_: docs/estimators.md",
-}
-"""What is said instead of a list of classes that nobody would read."""
-
-
-def _elsewhere(part: Any, taken: tuple[type, ...]) -> str | None:
-    """What takes a model of another kind, such as a regressor among classifiers."""
-    served = _FINALS.get(type(part))
-    if taken != TRANSFORMS and served is not None:
-        return served
-    if taken != TRANSFORMS and type(part) in TRANSFORMS:
-        return f"make_pipeline({type(part).__name__}(), {{}}), a model behind the transform"
-    regressor = isinstance(part, RegressorMixin) or fitted.is_regressor(part)
-    if taken == CLASSIFIERS and regressor:
-        return "PrivateRegressor"
-    classifier = isinstance(part, ClassifierMixin) or fitted.is_classifier(part)
-    if taken == REGRESSORS and classifier:
-        return "PrivateClassifier"
-    return None
+    return final.described if type(final) in GIVEN.values() else None
 
 
 def form_of(estimator: Any) -> tuple[list[Transform], Linear | TreeEnsemble]:
@@ -445,15 +193,16 @@ def _read(final: Any) -> Linear:
     return kind.read(final)
 
 
-def _dense(final: Any, rows: Any) -> NDArray[np.float64]:
-    """Rows that a boosted model is given, with the zeros that sparse ones leave out.
+def _dense(final: Any, rows: Any) -> Iterator[NDArray[np.float64]]:
+    """Rows that a boosted model is given, with the zeros that sparse ones leave out, some at once.
 
     Raises:
         ParameterError: a model that takes what they leave out for missing.
 
     """
     if not hasattr(rows, "toarray"):
-        return np.asarray(rows)
+        yield np.asarray(rows)
+        return
     if fitted.library_of(final) == "xgboost":
         raise ParameterError(
             f"{type(final).__name__} is given sparse rows by the transformers before it, and takes "
@@ -461,7 +210,9 @@ def _dense(final: Any, rows: Any) -> NDArray[np.float64]:
             f"OneHotEncoder(sparse_output=False), ColumnTransformer(sparse_threshold=0), or a "
             f"TruncatedSVD behind a vectorizer"
         )
-    return np.asarray(rows.toarray())
+    matrix, count = rows.tocsr(), max(1, _AT_ONCE // rows.shape[1])
+    for first in range(0, rows.shape[0], count):
+        yield np.asarray(matrix[first : first + count].toarray())
 
 
 def transformed(parts: list[Any], x: Rows) -> NDArray[np.float64]:
@@ -489,11 +240,13 @@ def clear_scores(estimator: Any, x: Rows) -> NDArray[np.float64]:
     *before, final = parts_of(estimator)
     rows = _behind(before, x)
     if fitted.is_boosted(final):
-        return fitted.raw_scores(final, _dense(final, rows))
+        return np.concatenate([fitted.raw_scores(final, part) for part in _dense(final, rows)])
     if type(final) in _SCORED_BY:
         scores = np.asarray(on_copies(getattr(final, _SCORED_BY[type(final)]), rows))
         shares = type(final) in (*_SHARES, *NEIGHBORS) and scores.shape[1] == 2
         scores = scores[:, 1] - 0.5 if shares else scores
+        if type(final) in TREES and _link_of_trees(final) == "exp":
+            scores = np.log(scores)
     elif composite := COMPOSITES.get(type(final)):
         scores = composite.scores(final, rows, clear_scores)
     else:
@@ -507,7 +260,8 @@ def clear_scores(estimator: Any, x: Rows) -> NDArray[np.float64]:
 _SCORED_BY: Final = {
     **dict.fromkeys((*_SHARES, *NEIGHBORS), "predict_proba"),
     **dict.fromkeys((*_BOOSTED, GivenClassifier), "decision_function"),
-    **dict.fromkeys((*_GROWN, GivenRegressor), "predict"),
+    **dict.fromkeys(_GROWN, "predict"),
+    GivenRegressor: "scores",
 }
 """What trees, neighbours and models from files say scores by."""
 
@@ -522,6 +276,8 @@ def _link_of_trees(final: Any) -> str:
     kind = type(final)
     if kind in _SHARES:
         return "shares"
+    if kind is HistGradientBoostingRegressor and final.loss in EXPONENTIALS:
+        return "exp"
     two = kind in _BOOSTED and len(final.classes_) == 2
     logarithms = kind in _BOOSTED and getattr(final, "loss", "") == "log_loss"
     if two and (logarithms or kind is AdaBoostClassifier):

@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from hesc._native import ParameterError
 from hesc._support.callers import usual_floats
-from hesc.models.conclusions import predictions, probabilities
+from hesc.models.conclusions import numbers, predictions, probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -40,7 +40,8 @@ class _Given(BaseEstimator):  # type: ignore[misc]
         )
 
     @usual_floats
-    def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
+    def scores(self, X: ArrayLike) -> NDArray[np.float64]:
+        """What is computed on encrypted features: one axis where there is one output."""
         rows = validate_data(self, X, reset=False, dtype=np.float64)
         scores = self.described.scores(rows)
         return scores[:, 0] if scores.shape[1] == 1 else scores
@@ -50,8 +51,8 @@ class GivenRegressor(RegressorMixin, _Given):  # type: ignore[misc]
     """A regressor that is what `described` computes."""
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Numbers, in double precision."""
-        return self._scores(X)
+        """Numbers, in double precision: the link's function of the scores."""
+        return numbers(self.described.link, self.scores(X))
 
 
 def _has_probabilities(given: Any) -> bool:
@@ -67,14 +68,14 @@ class GivenClassifier(ClassifierMixin, _Given):  # type: ignore[misc]
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Scores, one for two classes, in double precision."""
-        return self._scores(X)
+        return self.scores(X)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Classes by the highest score, of two by its sign."""
-        return predictions(self.described.classes, self._scores(X))
+        return predictions(self.described.classes, self.scores(X))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     @usual_floats
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Probabilities of all classes, by the link."""
-        return probabilities(self.described.link, self._scores(X))
+        return probabilities(self.described.link, self.scores(X))

@@ -61,6 +61,35 @@ STEEPEST: Final = {
 """What no slope of these activations is above, up or down."""
 PROPORTIONAL: Final = frozenset({"relu", "leaky_relu"})
 """Activations that are as many times as large where their sums are, for any positive number."""
+_LEAKY: Final = "leaky_relu"
+
+
+def leaky(slope: float) -> str:
+    """The activation `leaky_relu` of any slope below zero, as `activated` and others know it."""
+    return _LEAKY if slope == SLOPE else f"{_LEAKY} {float(slope)!r}"
+
+
+def _slope(name: str) -> float | None:
+    """The slope of a `leaky_relu` that names one; None of other activations."""
+    kind, _, slope = name.partition(" ")
+    return float(slope) if kind == _LEAKY and slope else None
+
+
+def activated(name: str, x: Array) -> Array:
+    """What an activation makes of sums: of `ACTIVATIONS`, or of `leaky`."""
+    slope = _slope(name)
+    return ACTIVATIONS[name](x) if slope is None else np.where(x >= 0, x, slope * x)
+
+
+def steepest(name: str) -> float:
+    """What no slope of an activation but squares is above, up or down."""
+    slope = _slope(name)
+    return STEEPEST[name] if slope is None else max(1.0, abs(slope))
+
+
+def is_proportional(name: str) -> bool:
+    """Whether an activation is one of `PROPORTIONAL`, of whichever slope."""
+    return name in PROPORTIONAL or _slope(name) is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +99,7 @@ class Layer:
     Raises:
         ShapeError: weights and intercepts that do not go together.
         OutOfRangeError: numbers that are not finite.
-        ParameterError: another activation than those of `ACTIVATIONS`.
+        ParameterError: another activation than those of `ACTIVATIONS` and `leaky`.
 
     """
 
@@ -87,7 +116,7 @@ class Layer:
             raise ShapeError("a layer has an input and an output")
         if not (np.isfinite(self.weights).all() and np.isfinite(self.intercepts).all()):
             raise OutOfRangeError("weights and intercepts of a layer are finite numbers")
-        if self.activation not in ACTIVATIONS:
+        if self.activation not in ACTIVATIONS and _slope(self.activation) is None:
             raise ParameterError(f"activations are {', '.join(ACTIVATIONS)}")
 
     def sums(self, x: Array) -> Array:
@@ -96,7 +125,7 @@ class Layer:
 
     def __call__(self, x: Array) -> Array:
         """A row of outputs for each row."""
-        return ACTIVATIONS[self.activation](self.sums(x))
+        return activated(self.activation, self.sums(x))
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,10 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from hesc._native import ParameterError
 from hesc.models.described import Described
-from hesc.models.extraction import check_transforms, features_of, parts_of
+from hesc.models.extraction import features_of, parts_of
 from hesc.models.given import GivenClassifier, GivenRegressor
 from hesc.models.layers import DenseNetwork, Layer
+from hesc.models.refusals import check_transforms
 from hesc.models.steps import transforms_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hesc._native import ParameterError
-from hesc.models import extraction, transforms
+from hesc.models import extraction, refusals, transforms
 from hesc.models.steps import transforms_of
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def check(estimator: Any) -> None:
         ParameterError: naming it, or its option, and the nearest that works.
 
     """
-    extraction.check(estimator, extraction.NEIGHBORS)
+    refusals.check(estimator, extraction.NEIGHBORS)
     final = extraction.parts_of(estimator)[-1]
     _metric_of(final)
     _weights_of(final)

@@ -16,6 +16,7 @@ import numpy as np
 
 from hesc._native import MOST_STEPS, ParameterError, Steps
 from hesc._support import documents
+from hesc._support.memory import make_room
 from hesc.models.tables import table_documents
 from hesc.models.tables.forms import SampleTable
 from hesc.models.tables.table_steps import Branches, Codes, Fill, IsMissing, TableStep, Tokens
@@ -262,7 +263,14 @@ def transformed(steps: Sequence[Transform], x: Rows) -> Array:
 
 
 def computed(steps: Steps, x: Rows) -> Array:
-    """Rows after all of these steps; errors are those of `transformed`."""
+    """Rows after all of these steps; errors are those of `transformed`.
+
+    Raises:
+        MemoryError: there is no room for them, with what they take.
+
+    """
+    # What is computed is copied where parts of a table are put together.
+    make_room(16 * len(x) * steps.width, f"{len(x)} rows of {steps.width} features, at once,")
     if not isinstance(x, SampleTable):
         return steps.transformed(np.ascontiguousarray(x), [])
     cells = (part.cells(steps.kinds) for part in x.parts())

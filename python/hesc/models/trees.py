@@ -19,6 +19,8 @@ from hesc._native import OutOfRangeError, ParameterError, ShapeError
 from hesc._support.inputs import real_array, unmasked
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     Array = NDArray[np.float64]
@@ -30,6 +32,8 @@ _EXACT: Final = 2.0**52
 """Sums of its whole parts are exact, up to one."""
 _BEYOND: Final = 2.0**128
 """What would follow upon the largest float32."""
+EXPONENTIALS: Final = frozenset({"poisson", "gamma"})
+"""Losses of HistGradientBoostingRegressor whose predictions are exponentials of sums of trees."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,14 +158,15 @@ class TreeEnsemble:
         Scores are those of `PrivateClassifier`: of two classes one output, which is above zero
         where the second one is predicted. Of DecisionTree, RandomForest and ExtraTrees classifiers
         they are probabilities, of two classes the second one's less 1/2; of boosted classifiers
-        `decision_function`; of regressors predictions. Sums of votes that tie are equal.
+        `decision_function`; of regressors predictions, or their logarithms under a loss of
+        `EXPONENTIALS`. Sums of votes that tie are equal.
 
         Args:
             model: one of `FAMILIES`, by exact class.
 
         Raises:
             ParameterError: another class, several targets, categorical features, a boosted
-                model's own first estimator, a loss whose predictions are no sums.
+                model's own first estimator, a loss that is not known.
             sklearn.exceptions.NotFittedError: a model that is not fitted.
 
         """
@@ -236,11 +241,11 @@ class TreeEnsemble:
                 "this model compares categorical features; encode them as numbers before it "
                 "(sklearn.preprocessing.OneHotEncoder) and fit it with categorical_features=None"
             )
-        losses = {"log_loss", "squared_error", "absolute_error", "quantile"}
+        losses = {"log_loss", "squared_error", "absolute_error", "quantile", *EXPONENTIALS}
         if model.loss not in losses:
             raise ParameterError(
-                f"with loss={model.loss!r} predictions are no sums of trees but exponentials of "
-                f"them; fit the logarithm of the target with squared_error"
+                f"what predictions of loss={model.loss!r} are of sums of trees is not known; fit "
+                f"it with one of {', '.join(sorted(losses))}"
             )
         offset = np.asarray(model._baseline_prediction, dtype=np.float64).reshape(-1)  # noqa: SLF001 - no public name
         grown = []
@@ -260,6 +265,33 @@ class TreeEnsemble:
                     )
                 )
         return cls.joined(model.n_features_in_, grown, offset)
+
+    @classmethod
+    def summed(cls, parts: Sequence[TreeEnsemble]) -> TreeEnsemble:
+        """The trees of all ensembles, whose scores add up.
+
+        Args:
+            parts: of the same features and outputs.
+
+        """
+        starts = np.cumsum([0, *(len(part.features) for part in parts)]).tolist()
+
+        def moved(name: str) -> Places:
+            shifted = [
+                np.where(getattr(part, name) < 0, -1, getattr(part, name) + start)
+                for part, start in zip(parts, starts, strict=False)
+            ]
+            return np.concatenate(shifted)
+
+        features, thresholds, values = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("features", "thresholds", "values")
+        )
+        offset = np.sum([part.offset for part in parts], axis=0)
+        left, right = moved("left"), moved("right")
+        return cls(
+            parts[0].inputs, moved("roots"), features, thresholds, left, right, values, offset
+        )
 
     @classmethod
     def joined(cls, inputs: int, grown: list[GrownTree], offset: Array) -> TreeEnsemble:

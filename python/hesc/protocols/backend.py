@@ -7,6 +7,7 @@ another class are refused with what would do instead.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import fields
 from importlib import import_module
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Never
@@ -15,8 +16,8 @@ import numpy as np
 
 from hesc._native import ParameterError
 from hesc.models import extraction
-from hesc.models.agreement import margins_of
 from hesc.models.conclusions import PROBABILITIES, decisive
+from hesc.models.fidelity import margins_of
 from hesc.models.samples import on_copies
 from hesc.protocols import registry
 from hesc.protocols.folders import PLAN, SERVER
@@ -24,7 +25,7 @@ from hesc.protocols.measuring import SAMPLE, measure, spread_out
 from hesc.protocols.runs import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -282,6 +283,26 @@ def backend_for(table: Table, options: Any) -> tuple[type[Backend], Any]:
     module, name = place.split(":")
     found: type[Backend] = getattr(import_module(module), name)
     return found, chosen
+
+
+def stray(table: Table, names: Sequence[str]) -> str:
+    """What is said of arguments that `plan` has none of: which options have them.
+
+    Args:
+        table: `module:class` by classes of options.
+        names: of the arguments.
+
+    """
+    has = {kind.__name__: {field.name for field in fields(kind)} for kind in table}
+    told = []
+    for name in names:
+        holders = [f"{kind}({name}=...)" for kind, own in has.items() if name in own]
+        if holders:
+            ways = " or ".join(f"plan(X, {holder})" for holder in holders)
+            told.append(f"plan() has no {name}=, which is an option: {ways}")
+        else:
+            told.append(f"plan() has no {name}=, and none of {', '.join(has)} has it")
+    return "; ".join(told)
 
 
 def _refusal(table: Table, options: Any) -> str:

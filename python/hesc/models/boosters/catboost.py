@@ -41,15 +41,12 @@ _NUMBERS: Final = (
     "Lq",
 )
 """Losses whose predictions are sums of leaves."""
-_LOGARITHM: Final = (
-    "predictions are exponentials of sums of trees; fit the logarithm of the target with "
-    "loss_function='RMSE'"
-)
+_FUNCTIONS: Final = {"Poisson": "exp", "Tweedie": "exp"}
+"""Losses whose predictions are a function of sums of leaves, and which."""
 _RANKING: Final = "rankings have no predictions of single rows; fit a CatBoostRegressor"
 _REFUSED: Final = {
-    "Poisson": _LOGARITHM,
-    "Tweedie": _LOGARITHM,
-    "LogLinQuantile": _LOGARITHM,
+    "LogLinQuantile": "predictions are exponentials of sums of trees; fit the logarithm of the "
+    "target with loss_function='Quantile'",
     "RMSEWithUncertainty": "an answer of it has a variance, which is no sum of trees; fit RMSE",
     "MultiLogloss": "it gives several labels to a sample; fit a model of each",
     "MultiCrossEntropy": "it gives several labels to a sample; fit a model of each",
@@ -108,8 +105,9 @@ def described(document: object) -> Described:
     numbers.check_sizes(sum(len(tree.features) for tree in grown), len(bias))
     for tree in grown:
         tree.values = tree.values * scale
-    labels = None if link is None else _labels(information, max(len(bias), 2))
-    if link is not None and (len(bias) > 1) != loss.startswith("MultiClass"):
+    classifies = link in _LINKS.values()
+    labels = _labels(information, max(len(bias), 2)) if classifies else None
+    if classifies and (len(bias) > 1) != loss.startswith("MultiClass"):
         raise WireError("a saved CatBoost model has a score for each class, or one for two")
     if "binclass_probability_threshold" in information:
         raise ParameterError(
@@ -125,15 +123,17 @@ def _mapped(document: object) -> dict[str, Any]:
 
 
 def _link(loss: str) -> str | None:
-    """How scores become probabilities; None of regressors."""
+    """How scores become probabilities or predictions; None where they are these."""
     if loss in _NUMBERS:
         return None
+    if loss in _FUNCTIONS:
+        return _FUNCTIONS[loss]
     if loss in _LINKS:
         return _LINKS[loss]
     why = _REFUSED.get(loss, "what it makes of sums of trees is not known")
     raise ParameterError(
         f"loss_function {loss[:40]!r} of CatBoost is not computed here: {why}. Taken here: "
-        f"{', '.join([*_LINKS, *_NUMBERS])}"
+        f"{', '.join([*_LINKS, *_NUMBERS, *_FUNCTIONS])}"
     )
 
 

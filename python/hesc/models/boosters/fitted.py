@@ -91,7 +91,16 @@ def described(model: Any) -> Described:
         ParameterError: what is not computed here, by name, with what would do.
 
     """
-    return _described(*_saved(model))
+    found = _described(*_saved(model))
+    if found.classes is not None or not is_classifier(model):
+        return found
+    if found.link != "expit":
+        raise ParameterError(
+            f"this {type(model).__name__} has the objective of a regressor, and what its classes "
+            f"are of its scores is not known; fit it without objective="
+        )
+    # Shares of the second class: logistic probabilities by another name.
+    return found._replace(classes=np.arange(2), link="sigmoid")
 
 
 @lru_cache(maxsize=2)

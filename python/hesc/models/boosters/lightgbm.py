@@ -37,20 +37,13 @@ _NUMBERS: Final = (
     "mape",
 )
 """Objectives whose predictions are sums of leaves."""
-_LOGARITHM: Final = (
-    "predictions are exponentials of sums of trees; fit the logarithm of the target with "
-    "objective='regression'"
-)
+_FUNCTIONS: Final = {"poisson": "exp", "gamma": "exp", "tweedie": "exp", "cross_entropy": "expit"}
+"""Objectives whose predictions are a function of sums of leaves, and which."""
 _REFUSED: Final = {
-    "poisson": _LOGARITHM,
-    "gamma": _LOGARITHM,
-    "tweedie": _LOGARITHM,
     "lambdarank": "rankings have no classes and no predictions of single rows; fit an "
     "LGBMRegressor",
     "rank_xendcg": "rankings have no classes and no predictions of single rows; fit an "
     "LGBMRegressor",
-    "cross_entropy": "predictions are no sums of trees but a function of them; fit an "
-    "LGBMClassifier with objective='binary'",
     "cross_entropy_lambda": "predictions are no sums of trees but a function of them; fit an "
     "LGBMClassifier with objective='binary'",
 }
@@ -99,7 +92,7 @@ def described(data: bytes) -> Described:
         values[:, place % outputs] = tree.values[:, 0] / rounds
         tree.values = values
     names = _names(head, inputs)
-    labels = None if link is None else np.arange(max(outputs, 2))
+    labels = numbers.places(link, outputs)
     model = TreeEnsemble.joined(inputs, grown, np.zeros(outputs))
     return Described(inputs, names, [], model, labels, link or "none").with_one_score()
 
@@ -142,7 +135,7 @@ def _count(fields: Fields, name: str, least: int, most: int) -> int:
 
 
 def _link(objective: list[str]) -> str | None:
-    """How scores become probabilities; None of regressors."""
+    """How scores become probabilities or predictions; None where they are these."""
     name, options = (objective or [""])[0], objective[1:]
     if name in _NUMBERS:
         if "sqrt" in options:
@@ -157,10 +150,12 @@ def _link(objective: list[str]) -> str | None:
                 "with sigmoid= scores of LightGBM are no logarithms of odds; fit it with sigmoid=1"
             )
         return _LINKS[name]
+    if name in _FUNCTIONS:
+        return _FUNCTIONS[name]
     why = _REFUSED.get(name, "what it makes of sums of trees is not known")
     raise ParameterError(
         f"objective {name[:40]!r} of LightGBM is not computed here: {why}. Taken here: "
-        f"{', '.join([*_LINKS, *_NUMBERS])}"
+        f"{', '.join([*_LINKS, *_NUMBERS, *_FUNCTIONS])}"
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, WireError
 from hesc._support.documents import is_name
+from hesc.models.conclusions import INVERSES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -135,6 +136,17 @@ def check_sizes(nodes: int, outputs: int) -> None:
             f"trees of {nodes} nodes and {outputs} outputs; {LARGEST} of both multiplied at most: "
             f"fit fewer trees, or a model of each class"
         )
+
+
+def places(link: str | None, outputs: int) -> NDArray[np.int64] | None:
+    """Classes by their places, of a file without names of them; None of a regressor.
+
+    Args:
+        link: how scores become probabilities or predictions; None where they are these.
+        outputs: numbers of a score.
+
+    """
+    return None if link is None or link in INVERSES else np.arange(max(outputs, 2))
 
 
 def usable_names(names: list[str], inputs: int) -> list[str]:

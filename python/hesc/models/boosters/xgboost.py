@@ -38,18 +38,17 @@ _NUMBERS: Final = (
     "reg:quantileerror",
 )
 """Objectives whose predictions are sums of leaves."""
+_FUNCTIONS: Final = {
+    "count:poisson": "exp",
+    "reg:gamma": "exp",
+    "reg:tweedie": "exp",
+    "reg:logistic": "expit",
+}
+"""Objectives whose predictions are a function of sums of leaves, and which."""
 _REFUSED: Final = {
     "rank:": "rankings have no classes and no predictions of single rows; fit an XGBRegressor",
     "survival:": "predictions of survival are no sums of trees; fit the logarithm of the time with "
     "reg:squarederror",
-    "count:": "predictions are exponentials of sums of trees; fit the logarithm of the target with "
-    "reg:squarederror",
-    "reg:gamma": "predictions are exponentials of sums of trees; fit the logarithm of the target "
-    "with reg:squarederror",
-    "reg:tweedie": "predictions are exponentials of sums of trees; fit the logarithm of the target "
-    "with reg:squarederror",
-    "reg:logistic": "predictions are no sums of trees but a function of them; fit an "
-    "XGBClassifier, or a target that is not within 0 and 1 with reg:squarederror",
     "binary:logitraw": "XGBoost takes the class by another number than where probabilities meet; "
     "fit it with binary:logistic, whose scores are the same",
 }
@@ -77,11 +76,12 @@ def described(document: object, *, rounds: int | None = None) -> Described:
     targets = numbers.count(sizes.get("num_target", "1"), "num_target", 1, numbers.CLASSES)
     objective = numbers.text(numbers.mapping(learner, "objective", WHAT), "name", WHAT)
     link = _link(objective)
-    if link is not None and targets > 1:
+    outputs = max(classes, 1) * targets
+    labels = numbers.places(link, outputs)
+    if labels is not None and targets > 1:
         raise ParameterError(
             "this model of XGBoost gives several labels to a sample; fit a model of each"
         )
-    outputs = max(classes, 1) * targets
     if link == "softmax" and classes < 2:
         raise WireError("a saved XGBoost model with softmax has two classes or more")
     if link != "softmax" and classes > 1:
@@ -101,7 +101,6 @@ def described(document: object, *, rounds: int | None = None) -> Described:
         raise ParameterError(f"booster {name[:40]!r} is not read; gbtree, dart and gblinear are")
     names = numbers.listed(learner, "feature_names", WHAT) if "feature_names" in learner else []
     names = numbers.usable_names([n if isinstance(n, str) else "" for n in names], inputs)
-    labels = None if link is None else np.arange(max(outputs, 2))
     return Described(inputs, names, [], model, labels, link or "none").with_one_score()
 
 
@@ -112,13 +111,15 @@ CATEGORIES: Final = (
 
 
 def _link(objective: str) -> str | None:
-    """How scores become probabilities; None of regressors."""
+    """How scores become probabilities or predictions; None where they are these."""
     if objective in _NUMBERS:
         return None
     if objective in _LINKS:
         return _LINKS[objective]
+    if objective in _FUNCTIONS:
+        return _FUNCTIONS[objective]
     why = next((text for begin, text in _REFUSED.items() if objective.startswith(begin)), None)
-    known = ", ".join([*_LINKS, *_NUMBERS])
+    known = ", ".join([*_LINKS, *_NUMBERS, *_FUNCTIONS])
     raise ParameterError(
         f"objective {objective[:40]!r} of XGBoost is not computed here: "
         f"{why or 'what it makes of sums of trees is not known'}. Taken here: {known}"
@@ -126,7 +127,7 @@ def _link(objective: str) -> str | None:
 
 
 def _base(value: object, outputs: int, link: str | None) -> Array:
-    """What leaves are added to: of logistic models a file has the probability."""
+    """What leaves are added to: a file has the probability, or the number, that this makes."""
     if not isinstance(value, str) or len(value) > 1 << 20:
         raise WireError("a saved XGBoost model has a base_score")
     try:
@@ -136,7 +137,11 @@ def _base(value: object, outputs: int, link: str | None) -> Array:
     found = _singles(numbers.reals(parts, "base_score"))
     if len(found) not in {1, outputs}:
         raise WireError("base_score of a saved XGBoost model has a number for each output")
-    if link == "sigmoid":
+    if link == "exp":
+        if not (found > 0).all():
+            raise OutOfRangeError("base_score of an XGBoost model of exponentials is above zero")
+        found = np.log(found)
+    if link in {"sigmoid", "expit"}:
         if not ((found > 0) & (found < 1)).all():
             raise OutOfRangeError("base_score of a logistic model of XGBoost is within 0 and 1")
         found = -np.log(1 / found - 1)

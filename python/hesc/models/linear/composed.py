@@ -15,11 +15,12 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import (
     BaggingClassifier,
     BaggingRegressor,
+    StackingClassifier,
     StackingRegressor,
     VotingClassifier,
     VotingRegressor,
 )
-from sklearn.linear_model import LinearRegression, RidgeCV
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputRegressor, RegressorChain
 from sklearn.preprocessing import (
@@ -34,6 +35,7 @@ from sklearn.svm import LinearSVC
 from hesc._native import ParameterError
 from hesc.models import conclusions, transforms
 from hesc.models.conclusions import INVERSES, Isotonic
+from hesc.models.linear import thresholds
 from hesc.models.linear.simple import Linear, nothing
 from hesc.models.samples import on_copies
 
@@ -265,13 +267,27 @@ def _no_votes(final: Any) -> str | None:
 
 
 def _behind(final: Any, form: Form) -> Linear:
-    forms = _numbers_of(final, final.estimators_, form)
     last = _numbers_of(final, [final.final_estimator_], form)[0]
+    return _product(final, _numbers_of(final, final.estimators_, form), last)
+
+
+def _classes_behind(final: Any, form: Form) -> Linear:
+    last = form(final.final_estimator_)
+    if conclusions.is_mean(last.link):
+        raise ParameterError(
+            "a StackingClassifier is served with a final_estimator that chooses by scores, such as "
+            "LogisticRegression, and not by averaged probabilities"
+        )
+    return _product(final, [form(part) for part in final.estimators_], last)
+
+
+def _product(final: Any, forms: list[Linear], last: Linear) -> Linear:
+    """What is linear in what others give, which is linear in features."""
     steps = _alike(final, forms)
     if last.steps or (steps and final.passthrough):
         raise ParameterError(
-            "a StackingRegressor with transforms inside is served without passthrough, and with "
-            "a linear final_estimator: put the transforms before it"
+            f"a {type(final).__name__} with transforms inside is served without passthrough, and "
+            f"with a linear final_estimator: put the transforms before it"
         )
     each = _stacked(final, forms, "none")
     count = len(each.weights)
@@ -279,12 +295,40 @@ def _behind(final: Any, form: Form) -> Linear:
     if final.passthrough:
         weights = weights + last.weights[:, count:]
     intercepts = last.intercepts + last.weights[:, :count] @ each.intercepts
-    return Linear(steps, weights, intercepts, "none")
+    return Linear(steps, weights, intercepts, last.link)
 
 
-def _both(final: Any) -> list[Any]:
-    last = final.final_estimator
-    return [*_listed(final), RidgeCV() if last is None else last]
+def _both(default: Callable[[], Any]) -> Callable[[Any], list[Any]]:
+    def inner(final: Any) -> list[Any]:
+        last = final.final_estimator
+        return [*_listed(final), default() if last is None else last]
+
+    return inner
+
+
+def _both_fitted(final: Any) -> list[Any]:
+    return [*final.estimators_, final.final_estimator_]
+
+
+def _decided(final: Any, rows: Array, scores: Scores) -> Array:
+    """A classifier that is linear itself: its scores."""
+    del scores
+    found = np.asarray(on_copies(final.decision_function, rows), dtype=np.float64)
+    return found.reshape(len(found), -1)
+
+
+def _stacks_shares(final: Any) -> str | None:
+    """What works instead where the last estimator is given probabilities or classes."""
+    if hasattr(final, "final_estimator_") and not hasattr(final, "decision_function"):
+        return "a final_estimator that has decision_function, such as LogisticRegression"
+    methods = {*getattr(final, "stack_method_", ())} or {final.stack_method}
+    if methods <= {"auto", "decision_function"}:
+        return None
+    return (
+        "StackingClassifier(..., stack_method='decision_function'): its last estimator is given "
+        "probabilities or classes of the others, which are not linear in features. Or averaged "
+        "probabilities, VotingClassifier(voting='soft')"
+    )
 
 
 # Targets that were transformed
@@ -414,6 +458,13 @@ CLASSIFIERS: Final[dict[type, ComposedKind]] = {
     ),
     VotingClassifier: ComposedKind(_listed, _estimators, _averaged, _side_by_side, _no_votes),
     BaggingClassifier: ComposedKind(_one, _estimators, _bags, _on_features),
+    StackingClassifier: ComposedKind(
+        _both(LogisticRegression), _both_fitted, _classes_behind, _decided, _stacks_shares
+    ),
+    **dict.fromkeys(
+        thresholds.KINDS,
+        ComposedKind(_one, lambda final: [final.estimator_], thresholds.moved, thresholds.scores),
+    ),
 }
 """Classifiers made of classifiers, and what they add up to."""
 AVERAGES: Final = (CalibratedClassifierCV, VotingClassifier, BaggingClassifier)
@@ -429,12 +480,7 @@ REGRESSORS: Final[dict[type, ComposedKind]] = {
         _no_inverse,
     ),
     VotingRegressor: ComposedKind(_listed, _estimators, _average, _predicted),
-    StackingRegressor: ComposedKind(
-        _both,
-        lambda final: [*final.estimators_, final.final_estimator_],
-        _behind,
-        _predicted,
-    ),
+    StackingRegressor: ComposedKind(_both(RidgeCV), _both_fitted, _behind, _predicted),
     BaggingRegressor: ComposedKind(_one, _estimators, _bagged, _predicted),
 }
 """Regressors made of regressors, and what they add up to."""

@@ -320,22 +320,18 @@ def _probed(final: Any, weights: Array, intercepts: Array) -> str:
     return "none"
 
 
-def check_agrees(final: Any, form: Linear, features: Array, clear: Array) -> None:
+def check_agrees(final: Any, found: Array, clear: Array) -> None:
     """Refuses an estimator that is not listed, and whose scores are not those that were read.
 
     Args:
         final: the estimator.
-        form: what was read, on features after the form's own transforms.
-        features: rows of these.
+        found: scores of some rows by what was read.
         clear: what the estimator says of them.
 
     Raises:
         ParameterError: by how much they differ.
 
     """
-    if type(final) in KINDS:
-        return
-    found = features @ form.weights.T + form.intercepts
     name = type(final).__name__
     if found.shape != clear.shape:
         raise ParameterError(

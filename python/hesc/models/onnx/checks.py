@@ -9,7 +9,7 @@ import numpy as np
 from hesc._native import ParameterError
 from hesc.models import transforms
 from hesc.models.conclusions import predictions, probabilities
-from hesc.models.layers import STEEPEST
+from hesc.models.layers import steepest
 from hesc.models.transforms import Scaler
 from hesc.models.trees import TreeEnsemble
 
@@ -135,7 +135,8 @@ def _expected(model: Described, rows: Array) -> tuple[Array, Array, NDArray[np.b
         if layer.activation == "square":
             size, count = size * size, 2 * count
         else:
-            size = size * max(1.0, STEEPEST.get(layer.activation, 1.0))
+            plain = layer.activation == "identity"
+            size = size * (1.0 if plain else max(1.0, steepest(layer.activation)))
     return model.model.scores(rows), 2 * count * _HALF * size, compared
 
 

@@ -13,9 +13,10 @@ import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, WireError
 from hesc.models.described import Described
-from hesc.models.layers import SLOPE, DenseNetwork
+from hesc.models.layers import SLOPE, DenseNetwork, leaky
 from hesc.models.onnx import endings
 from hesc.models.onnx.gates import gated
+from hesc.models.onnx.sums import added
 from hesc.models.onnx.values import (
     BEFORE,
     NEAREST,
@@ -102,6 +103,9 @@ class _Reader:
             "Pow": self._power,
             "BatchNormalization": self._normalised,
             "LeakyRelu": self._leaky,
+            "PRelu": self._learnt_slope,
+            "Sum": self._sum,
+            "Mean": self._sum,
             "Gelu": self._gelu,
             "Erf": self._erf,
             "MatMul": self._matmul,
@@ -321,6 +325,8 @@ class _Reader:
         left, right = (self._operand(node, place) for place in (0, 1))
         operator = node.operator
         found = gated(operator, left, right) or self._adjusted(node, left, right)
+        if found is None and operator == "Add":
+            found = self._added([left, right])
         if found is not None:
             self._give(node, found)
             return
@@ -349,6 +355,21 @@ class _Reader:
             if (np.abs(divided - _ROOT) < _SINGLE * _ROOT).all() and is_sum(chain):
                 self._rooted[node.outputs[0]] = chain
         self._give(node, found)
+
+    def _sum(self, node: Node) -> None:
+        parts = [self._operand(node, place) for place in range(len(node.inputs))]
+        factor = 1 / len(parts) if parts and node.operator == "Mean" else 1.0
+        found = self._added(parts, factor) if parts else None
+        if found is None:
+            raise ParameterError(self._refusal(node))
+        self._give(node, found)
+
+    def _added(self, parts: list[Value | Any], factor: float = 1.0) -> Value | None:
+        """A number times a sum of trees or of layers; None of others."""
+        found = added(parts, factor)
+        if isinstance(found, Conclusion) and isinstance(found.scored.model, TreeEnsemble):
+            self._budget.count(found.scored.model.values.size)
+        return found
 
     def _adjusted(self, node: Node, left: Value | Any, right: Value | Any) -> Value | None:
         """Sums of trees times a number, as LightGBM's forests have them; None of others."""
@@ -383,10 +404,23 @@ class _Reader:
         self._give(node, scaled(chain, factor, shift - mean * factor))
 
     def _leaky(self, node: Node) -> None:
-        slope = node.attributes.get("alpha", SLOPE)
-        if not isinstance(slope, float) or abs(slope - SLOPE) > _SINGLE * SLOPE:
+        self._leaked(node, node.attributes.get("alpha", SLOPE))
+
+    def _learnt_slope(self, node: Node) -> None:
+        slopes = np.unique(self._numbers(node, 1))
+        if len(slopes) != 1:
+            raise ParameterError(
+                "PRelu of several slopes is not computed; take one for all units, as PyTorch's "
+                "PReLU() has"
+            )
+        self._leaked(node, float(slopes[0]))
+
+    def _leaked(self, node: Node, slope: object) -> None:
+        if not isinstance(slope, float) or not np.isfinite(slope):
             raise ParameterError(self._refusal(node))
-        self._give(node, self._activated(node, self._chain(node), "leaky_relu"))
+        # Files hold the nearest float32.
+        slope = SLOPE if abs(slope - SLOPE) <= _SINGLE * SLOPE else slope
+        self._give(node, self._activated(node, self._chain(node), leaky(slope)))
 
     def _gelu(self, node: Node) -> None:
         kind = node.attributes.get("approximate", "none")
@@ -427,6 +461,8 @@ class _Reader:
             raise WireError("alpha and beta of Gemm are numbers")
         if flags not in {(0, 0), (0, 1)}:
             raise ParameterError(self._refusal(node))
+        if matrix.ndim != 2:
+            raise WireError("Gemm takes a matrix")
         rows = alpha * (matrix if flags[1] else matrix.T)
         added = None
         if len(node.inputs) > 2 and node.inputs[2]:

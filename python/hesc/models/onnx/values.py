@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CLASSES: Final = 1 << 12
 """Classes of a model, and targets of trees."""
 BEFORE: Final = "leave it out of the file; the client can apply it before"
-_ACTIVATED: Final = "Relu, LeakyRelu of slope 0.01, Tanh, Sigmoid, SiLU, GELU or squares"
+_ACTIVATED: Final = "Relu, LeakyRelu, Tanh, Sigmoid, SiLU, GELU or squares"
 NEAREST: Final = {
     "Normalizer": BEFORE,
     "OneHotEncoder": BEFORE,
@@ -31,9 +31,9 @@ NEAREST: Final = {
     "SVMRegressor": "LinearSVR or Nystroem before a linear model",
     "Conv": "layers as Gemm or MatMul, with Relu, Tanh, Sigmoid or squares",
     "Erf": "GELU, as PyTorch writes it",
-    "LeakyRelu": "LeakyRelu of slope 0.01, PyTorch's default, or Relu",
+    **dict.fromkeys(("Sum", "Mean"), "trees, or layers, behind the same operators"),
     "LogSoftmax": "leave it off, and name the classes of what is before it by classes=",
-    **dict.fromkeys(("Elu", "Selu", "Celu", "PRelu", "Softplus", "HardSwish"), _ACTIVATED),
+    **dict.fromkeys(("Elu", "Selu", "Celu", "Softplus", "HardSwish"), _ACTIVATED),
     "TreeEnsemble": "TreeEnsembleClassifier and TreeEnsembleRegressor, ai.onnx.ml below 5",
     "Exp": "a link by Sigmoid or Softmax; skl2onnx writes scores alone with raw_scores=True",
 }

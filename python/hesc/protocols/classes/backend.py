@@ -20,6 +20,7 @@ from hesc.protocols.classes import planning
 from hesc.protocols.classes.quantisation import MODELS
 from hesc.protocols.classes.server import ClassServer
 from hesc.protocols.classes.whole_models import classify
+from hesc.protocols.linear.planning import check_agrees
 from hesc.protocols.runs import Run
 
 if TYPE_CHECKING:
@@ -166,8 +167,7 @@ def _check_form(request: PlanRequest, form: Linear) -> None:
             "highest score: plan(X, Scores()) serves it, and so is one model, as of "
             "CalibratedClassifierCV(ensemble=False)"
         )
-    features = transforms.transformed(form.steps, request.rows)
-    extraction.check_agrees(request.estimator, form, features, request.clear)
+    check_agrees(request.estimator, form, request.rows, request.clear)
 
 
 def _places(request: PlanRequest) -> NDArray[np.int64]:

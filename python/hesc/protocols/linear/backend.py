@@ -159,6 +159,5 @@ def form_of(request: PlanRequest) -> tuple[Linear, Fidelity | None]:
         return scorecards.of(request.estimator, request.rows, request.clear, **options)
     scorecards.refuse_options(**options)
     linear = extraction.linear_form(request.estimator)
-    features = transforms.transformed(linear.steps, request.rows)
-    extraction.check_agrees(request.estimator, linear, features, request.clear)
+    planning.check_agrees(request.estimator, linear, request.rows, request.clear)
     return linear, None

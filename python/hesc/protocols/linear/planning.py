@@ -9,9 +9,11 @@ import numpy as np
 
 from hesc._native import ParameterError
 from hesc._support.inputs import real_array, whole
-from hesc.models import transforms
-from hesc.models.agreement import kept, typical_of
+from hesc._support.memory import make_room
+from hesc.models import extraction, transforms
 from hesc.models.conclusions import is_mean
+from hesc.models.fidelity import kept, typical_of
+from hesc.models.linear import simple
 from hesc.models.samples import spread_out
 from hesc.models.tables.forms import SampleTable
 from hesc.protocols.copies import Copies
@@ -38,7 +40,22 @@ _NONE: Final = (
     ". Cells that are None are another thing than NaN to scikit-learn, and the same to a client: "
     "make them one before the model is fitted, X.fillna(numpy.nan)"
 )
+_HIDDEN: Final = (
+    "hidden weights",
+    "the answers of several are decrypted one by one, so that a client would see what each part "
+    "of the features adds to a score, as many numbers about the weights as there are parts",
+)
+"""Why models that hide weights are not split."""
+_ENCRYPTED: Final = (
+    "encrypted weights",
+    "an encrypted model is one ciphertext, whose answers are not added to those of others",
+)
+"""Why models that are encrypted are not split."""
 
+_TRIED: Final = 4000
+"""Rows that plans of hidden weights look at, at least, where there are as many."""
+_NUMBERS: Final = 1 << 24
+"""Numbers of rows that they look at, at most, where these are more rows than that."""
 _DRAWS: Final = 32
 """Draws of errors of each row, where agreement is counted on some."""
 
@@ -84,10 +101,11 @@ def make(
 
     """
     if model.weights.size > PLACES and (hidden is True or under is not None):
+        what, why = _HIDDEN if under is None else _ENCRYPTED
         raise ParameterError(
-            f"weights that are hidden or encrypted take one ring product, of {PLACES} features "
-            f"times outputs; these are {model.weights.size}. Select features (SelectKBest, PCA), "
-            f"serve outputs as models of their own, or plan Scores(), which splits them"
+            f"{what} take one ring product, of {PLACES} features times outputs, and these are "
+            f"{model.weights.size}: {why}. Select features (SelectKBest, PCA), serve outputs as "
+            f"models of their own, or plan Scores(), which splits them and hides nothing"
         )
     features, low, high, error = grounds(
         model,
@@ -144,6 +162,26 @@ def _drawn(plan: LinearPlan, scores: Array, errors: Array, clear: Array) -> floa
         for _ in range(_DRAWS)
     ]
     return float(np.mean([own == expected for own in found]))
+
+
+def check_agrees(estimator: Any, form: Linear, rows: Rows, clear: Array) -> None:
+    """Refuses an estimator of no class that is listed, whose scores are not those of its weights.
+
+    Args:
+        estimator: as it was fitted.
+        form: transforms and weights as they were read.
+        rows: samples before the transforms.
+        clear: scikit-learn's scores of them.
+
+    Raises:
+        ParameterError: by how much they differ.
+
+    """
+    if extraction.is_listed(estimator):
+        return
+    features = Features.of(form.steps, rows)
+    found = features.reduced(lambda part: part @ form.weights.T + form.intercepts)
+    simple.check_agrees(extraction.parts_of(estimator)[-1], found, clear)
 
 
 class Grounds(NamedTuple):
@@ -271,7 +309,7 @@ def _allowed_answers(
         if answers is not None:
             raise ParameterError("answers are counted where weights are hidden: hidden=True")
         return None, None
-    rows = computed.whole()
+    rows = computed.at(_some(computed.shape))
     directions = directions_of(rows)
     # Further components of a linear kernel are roundings, which vary in any number of directions.
     kernels = (step for step in model.steps if isinstance(step, transforms.Kernel))
@@ -302,6 +340,19 @@ def _allowed_answers(
             f"read in the plan what they give away"
         )
     return outputs * copy.samples, copy
+
+
+def _some(shape: tuple[int, int]) -> NDArray[np.intp]:
+    """Places of the rows that copies are tried on, and whose directions are counted: few enough.
+
+    Rows that are left out could only vary in more directions.
+    """
+    rows, features = shape
+    most = max(_TRIED, _NUMBERS // features)
+    make_room(3 * 8 * min(rows, most) * features, f"hidden weights of {features} features")
+    if rows <= most:
+        return np.arange(rows)
+    return np.sort(np.random.default_rng(0).permutation(rows)[:most])
 
 
 def directions_of(rows: Array) -> int:

@@ -116,7 +116,11 @@ def _by_column(
     if not names:
         raise ShapeError(RANGES)
     low, high = (each.copy() for each in ends)
-    places = {names[column]: at for at, column in enumerate(columns) if column >= 0}
+    # Several branches may read one column.
+    places: dict[str, list[int]] = {}
+    for at, column in enumerate(columns):
+        if column >= 0:
+            places.setdefault(names[column], []).append(at)
     for name, pair in ranges.items():
         if name not in places:
             shown = ", ".join(repr(each[:80]) for each in list(places)[:8])
@@ -126,7 +130,8 @@ def _by_column(
             )
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise ShapeError(RANGES)
-        low[places[name]], high[places[name]] = (real(end, "an end of ranges=") for end in pair)
+        least, most = (real(end, "an end of ranges=") for end in pair)
+        low[places[name]], high[places[name]] = least, most
     return low, high
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.polynomial import chebyshev, polynomial
 
-from hesc.models.layers import ACTIVATIONS, STEEPEST
+from hesc.models.layers import activated, steepest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +35,7 @@ def fitted(activation: str, width: float, seen: Array, degree: int) -> Array:
     Chebyshev's basis, brought into powers at the end.
 
     Args:
-        activation: one of `hesc.models.layers.ACTIVATIONS`.
+        activation: one that `hesc.models.layers.activated` knows.
         width: what the largest sum is divided by.
         seen: sums over `width`, of planning data.
         degree: 2 or more.
@@ -49,7 +49,7 @@ def fitted(activation: str, width: float, seen: Array, degree: int) -> Array:
     v = np.concatenate([inside, evenly])
     heavy = np.full(len(inside), (1 - _EVENLY) / max(1, len(inside)))
     weights = np.concatenate([heavy, np.full(_PLACES, _EVENLY / _PLACES)])
-    target = ACTIVATIONS[activation](width * v)
+    target = activated(activation, width * v)
     found = chebyshev.chebfit(v, target, degree, w=np.sqrt(weights))
     coefficients = np.zeros(degree + 1)
     powers = chebyshev.cheb2poly(found)
@@ -79,7 +79,7 @@ def farthest(activation: str, width: float, coefficients: Array) -> float:
     """How far a fit is from its activation on [-1, 1] at most.
 
     On `2^14` points, and between them by the slopes of both: that of the activation is at most
-    `width` times its `STEEPEST`, that of the polynomial `degree^2` times its largest value
+    `width` times its `steepest`, that of the polynomial `degree^2` times its largest value
     (Markov's inequality).
     """
     if activation == "square":
@@ -88,6 +88,6 @@ def farthest(activation: str, width: float, coefficients: Array) -> float:
     values = polynomial.polyval(v, coefficients)
     low, high = extremes(coefficients, np.array([-1.0]), np.array([1.0]))
     largest = max(-float(low[0]), float(high[0]))
-    steep = (len(coefficients) - 1) ** 2 * largest + STEEPEST[activation] * width
-    apart = np.abs(values - ACTIVATIONS[activation](width * v)).max()
+    steep = (len(coefficients) - 1) ** 2 * largest + steepest(activation) * width
+    apart = np.abs(values - activated(activation, width * v)).max()
     return float(apart + steep * (v[1] - v[0]) / 2)

@@ -10,8 +10,8 @@ import numpy as np
 from hesc._native import NoiseBudgetError, ParameterError, ShapeError
 from hesc._support.inputs import real_array
 from hesc.models import transforms
-from hesc.models.agreement import typical_of
-from hesc.models.layers import PROPORTIONAL, STEEPEST, DenseNetwork
+from hesc.models.fidelity import typical_of
+from hesc.models.layers import DenseNetwork, is_proportional, steepest
 from hesc.params import sizes
 from hesc.protocols.linear.features import Features
 from hesc.protocols.linear.ranges import ranges_of
@@ -99,11 +99,11 @@ def prepared(network: DenseNetwork, region: Region, seen: Array, degree: int) ->
         apart = np.abs(weights) @ apart
         sizes = np.maximum(np.maximum(-low, high), np.finfo(np.float64).tiny)
         kind = layer.activation
-        each = kind in PROPORTIONAL or kind == "square"
+        each = is_proportional(kind) or kind == "square"
         # Of an activation that scales with its argument each unit has a scale of its own.
         sizes = sizes if each else np.full(len(sizes), sizes.max())
         width = 1.0 if each else float(sizes[0])
-        scale = sizes ** (2.0 if kind == "square" else float(kind in PROPORTIONAL))
+        scale = sizes ** (2.0 if kind == "square" else float(is_proportional(kind)))
         fit = fitted(kind, width, (sums / sizes[:, None].T).reshape(-1), degree)
         fit, shift, factor, added = _completed(fit)
         layers.append(Served(weights / sizes[:, None], intercepts / sizes + shift, fit))
@@ -150,7 +150,7 @@ def _carried(activation: str, sizes: Array, apart: Array) -> Array:
     """How far results are apart whose sums are, by the activation's slope."""
     if activation == "square":
         return (2 * sizes + apart) * apart
-    return STEEPEST[activation] * apart
+    return steepest(activation) * apart
 
 
 def make(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hesc._native import NoiseBudgetError, ParameterError
-from hesc.models.agreement import kept
 from hesc.models.conclusions import is_mean
+from hesc.models.fidelity import kept
 from hesc.params import sizes
 from hesc.protocols.linear import planning
 from hesc.protocols.owners import columns
