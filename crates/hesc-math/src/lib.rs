@@ -33,8 +33,6 @@
 
 mod error;
 pub mod finite_field;
-// Numbers of thousands of bits take more of it than residues do.
-#[cfg_attr(not(feature = "classical"), allow(dead_code))]
 mod lanes;
 mod limb;
 mod modulus;
@@ -46,11 +44,9 @@ mod rng;
 pub mod rns;
 pub mod rounding;
 pub mod sampling;
-#[cfg(feature = "classical")]
 pub mod secp256r1;
 #[cfg(feature = "system")]
 mod system;
-#[cfg(feature = "classical")]
 pub mod wide;
 mod word;
 

@@ -18,7 +18,7 @@ pub use encrypted_factors::Operand;
 use crate::error::refuse;
 use crate::rlwe::flooding;
 use crate::rlwe::key_pair::{PublicKey, SecretKey, residue_seeds};
-use crate::rlwe::residues::{Component, Residues, RowMut};
+use crate::rlwe::residues::{Component, Residues, Row, RowMut};
 use crate::rlwe::{PlaintextSpace, Rlwe, SchemeKind, Spec};
 use crate::{Assurance, Fingerprint, SchemeError};
 
@@ -241,10 +241,15 @@ impl RingProducts {
         self.add(evaluations, &workspace.row);
     }
 
-    /// `a += b`, of residues.
+    /// `a += b`, of as many coefficients modulo each prime.
+    ///
+    /// # Panics
+    /// Unless both are as long.
     pub fn add(&self, a: &mut [u64], b: &[u64]) {
-        let rows = self.rows::<Eval>(a).zip(self.residues(b).rows());
-        rows.for_each(|((mut a, q), b)| a.add(b, q));
+        assert_eq!(a.len(), b.len(), "sums are of as many coefficients");
+        let size = a.len() / self.primes().len();
+        let rows = RowMut::<Coeff>::all(a, size).zip(Row::all(b, size));
+        rows.zip(self.primes()).for_each(|((mut a, b), q)| a.add(b, q));
     }
 
     /// A polynomial in the clear, of integers below 2^51 in absolute value. Cost: a transform.
