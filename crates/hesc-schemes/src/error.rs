@@ -189,9 +189,9 @@ pub enum SchemeError {
     TooManyComponents {
         /// The operation.
         operation: &'static str,
-        /// Parts of its operand or result.
+        /// Components of its operand or result.
         components: usize,
-        /// Parts it takes.
+        /// Components it takes.
         most: usize,
     },
     /// A result that cannot be shown to others.

@@ -68,7 +68,7 @@ impl Evaluator {
             |(workspace, factors, row), (at, block, rng, reply)| {
                 for (operand, shares) in &sums {
                     factors.residues(plan, operand, shares, *block, row, rng);
-                    plan.products().add(&mut reply.c_0, &row[..block.places]);
+                    plan.products().add_residues(&mut reply.c_0, &row[..block.places]);
                 }
                 add_all(plan, reply, &read, *at, workspace);
                 Ok::<(), PlanError>(())
@@ -114,7 +114,7 @@ impl Evaluator {
             add_all(plan, reply, &read, *at, workspace);
             let shared = &self.shared[*at % self.shared.len()];
             let places = reply.c_0.len();
-            plan.products().add(&mut reply.c_0, &shared.c_0[..places]);
+            plan.products().add_residues(&mut reply.c_0, &shared.c_0[..places]);
             plan.products().add(&mut reply.c_1, &shared.c_1);
             plan.answers().truncate(&mut reply.c_1);
             plan.answers().truncate(&mut reply.c_0);
@@ -152,7 +152,7 @@ fn add_all(
         products.inverse(&mut sum.c_1);
     }
     for Question { c_0, c_1 } in uploads.iter().map(|upload| &upload.questions[at]) {
-        products.add(&mut sum.c_0, c_0);
+        products.add_residues(&mut sum.c_0, c_0);
         if let Second::Words(words) = c_1 {
             products.add(&mut sum.c_1, words);
         }

@@ -180,7 +180,7 @@ impl EncryptedModel {
             reply.c_1.clone_from(c_1);
             reply.scores = layout.scores(*count).map(|place| c_0[place]).collect();
             if let Some((added, _)) = &self.added {
-                products.add(&mut reply.scores, &added[..*count * layout.outputs]);
+                products.add_residues(&mut reply.scores, &added[..*count * layout.outputs]);
             }
             plan.answers().truncate(&mut reply.c_1);
             plan.answers().truncate(&mut reply.scores);

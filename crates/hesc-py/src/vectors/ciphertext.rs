@@ -127,7 +127,7 @@ impl Ciphertext {
     fn relinearise(&self, py: Python<'_>, key: &RelinKey) -> PyResult<Self> {
         self.with(py, |s| s.relinearise(&self.1, &key.1))
     }
-    /// Brought back to two parts and down to a level at once.
+    /// Brought back to two components and down to a level at once.
     fn relinearise_to(&self, py: Python<'_>, key: &RelinKey, level: usize) -> PyResult<Self> {
         self.with(py, |s| s.relinearise_to(&self.1, &key.1, level))
     }
@@ -150,7 +150,7 @@ impl Ciphertext {
     fn sum(&self, py: Python<'_>, other: &Self, subtract: bool) -> PyResult<Self> {
         self.with(py, |s| s.sum(&self.1, &other.1, subtract))
     }
-    /// A product of two parts, by the one policy of levels; a square if there is no second factor.
+    /// A product of two components, at the level that leaves the most room; a square if there is no second factor.
     #[pyo3(signature = (other, key))]
     fn product(&self, py: Python<'_>, other: Option<&Self>, key: &RelinKey) -> PyResult<Self> {
         self.with(py, |s| s.product(&key.1, &self.1, other.map(|other| &other.1)))

@@ -120,16 +120,16 @@ fn multiply(
     let tables = &multiplier.levels[level - 1];
     let primes: Vec<&Prime> =
         scheme.chain().level(level).iter().chain(&multiplier.primes[..tables.count]).collect();
-    let coefficients = |c| scheme.residues(c).known_as();
+    let coefficients = |c| scheme.coefficients_of(c);
     let factors: Vec<Residues<'_, Coeff>> = std::iter::once(a).chain(b).map(coefficients).collect();
     let extended = extend(tables, &primes, &factors, n);
     let both = Residues::<Eval>::of(&extended, extended.len() / (primes.len() * n), n);
     let components = a.size() + b.unwrap_or(a).size() - 1;
     let mut product = Buffer::take(primes.len() * components * n);
-    parallel::for_each_chunk(&mut product, components * n, n, |row, prime, out| {
+    parallel::for_each_chunk(&mut product, components * n, n, |scratch, prime, out| {
         let factors: Vec<_> = both.rows(prime).collect();
         let (x, y) = factors.split_at(a.size());
-        multiply_components(out, row, x, b.map(|_| y), primes[prime]);
+        multiply_components(out, scratch, x, b.is_some().then_some(y), primes[prime]);
         RowMut::<Eval>::all(out, n).for_each(|row| _ = row.inverse_unscaled(primes[prime]));
     });
     scale_down(tables, &primes, &mut product, n)
@@ -140,16 +140,15 @@ fn extend(tables: &Tables, primes: &[&Prime], factors: &[Residues<'_, Coeff>], n
     let level = primes.len() - tables.count;
     let components: Vec<Component<'_, Coeff>> =
         factors.iter().flat_map(|x| (0..x.components()).map(|i| x.component(i))).collect();
-    let room = tables.extension.prepared_words(n);
-    let mut prepared = Buffer::take(components.len() * room);
-    parallel::prepare(&tables.extension, &mut prepared, n, |i, prime| components[i].row(prime));
+    let prepared = parallel::prepare(&tables.extension, components.len(), n, |i, prime| {
+        components[i].row(prime)
+    });
     let mut words = Buffer::take(primes.len() * components.len() * n);
-    parallel::for_each_chunk(&mut words, n, 0, |_, index, out| {
-        let (prime, i) = (index / components.len(), index % components.len());
+    parallel::for_each_row(&mut words, (components.len(), n), 0, |_, prime, i, out| {
         let mut row = RowMut::of(out);
         match prime.checked_sub(level) {
             None => row.copy(components[i].row(prime)),
-            Some(target) => row.convert(&tables.extension, target, &prepared[i * room..][..room]),
+            Some(target) => row.convert(&tables.extension, target, prepared.of(i)),
         }
         row.forward(primes[prime]);
     });
@@ -162,25 +161,21 @@ fn scale_down(tables: &Tables, primes: &[&Prime], product: &mut [u64], n: usize)
     let components = product.len() / (primes.len() * n);
     let (first_base, second_base) = product.split_at_mut(level * components * n);
     let dividend = Residues::<Coeff>::of(first_base, components, n);
-    let room = tables.remainder.prepared_words(n);
-    let mut prepared = Buffer::take(components * room);
-    parallel::prepare(&tables.remainder, &mut prepared, n, |i, prime| dividend.row(prime, i));
-    parallel::for_each_chunk(second_base, n, n, |scratch, index, out| {
-        let (target, i) = (index / components, index % components);
+    let prepared =
+        parallel::prepare(&tables.remainder, components, n, |i, prime| dividend.row(prime, i));
+    parallel::for_each_row(second_base, (components, n), n, |scratch, target, i, out| {
         let (q, mut quotient) = (primes[level + target], RowMut::<Coeff>::of(out));
         let mut remainder = RowMut::of(scratch);
-        remainder.convert(&tables.remainder, target, &prepared[i * room..][..room]);
+        remainder.convert(&tables.remainder, target, prepared.of(i));
         quotient.scale(tables.scales[target], q);
         quotient.subtract_and_scale(remainder.row(), tables.inverses[target], q);
     });
     let quotient = Residues::<Coeff>::of(second_base, components, n);
-    let room = tables.back.prepared_words(n);
-    let mut prepared = Buffer::take(components * room);
-    parallel::prepare(&tables.back, &mut prepared, n, |i, prime| quotient.row(prime, i));
+    let prepared =
+        parallel::prepare(&tables.back, components, n, |i, prime| quotient.row(prime, i));
     let mut result = Buffer::take(level * components * n);
-    parallel::for_each_chunk(&mut result, n, 0, |_, index, out| {
-        let (prime, i) = (index / components, index % components);
-        RowMut::of(out).convert(&tables.back, prime, &prepared[i * room..][..room]);
+    parallel::for_each_row(&mut result, (components, n), 0, |_, prime, i, out| {
+        RowMut::of(out).convert(&tables.back, prime, prepared.of(i));
     });
     result
 }

@@ -13,6 +13,7 @@ use crate::SchemeError;
 use crate::error::refuse;
 use crate::rlwe::buffer::{Buffer, KeptBuffers};
 use crate::rlwe::ciphertext::State;
+use crate::rlwe::levels::WayDown;
 use crate::rlwe::residues::{Row, RowMut};
 use crate::rlwe::{Ciphertext, Plaintext, RelinKey, Rlwe, SchemeKind, parallel};
 
@@ -60,6 +61,7 @@ impl Rlwe {
         beside: &Ciphertext,
         (level, seed): (usize, u64),
     ) -> Result<Ciphertext, SchemeError> {
+        self.check_combines()?;
         self.check_params(numbers.params)?;
         if level == 0 || level > self.levels() {
             return Err(SchemeError::LastLevel { level: self.levels(), wanted: level });
@@ -135,16 +137,13 @@ impl Rlwe {
         let level = known.level();
         self.check_ciphertext(a)?;
         Self::check_lower(&a.state, level)?;
-        let words = match level == a.level() {
-            true => Buffer::from(&*a.words),
-            false if known.dropped => self.kept_words(a, level),
-            false => self.divided_words(a, level),
+        let state = State { level, noise: known.state.noise, ..a.state };
+        let way = match level == a.level() {
+            true => WayDown::Here(state),
+            false if known.dropped => WayDown::Dropped(state),
+            false => WayDown::Divided(state),
         };
-        Ok(Ciphertext {
-            tag: a.tag,
-            state: State { level, noise: known.state.noise, ..a.state },
-            words,
-        })
+        Ok(self.brought(a, way))
     }
 
     pub(super) fn check_lower(a: &State, level: usize) -> Result<(), SchemeError> {
@@ -169,6 +168,7 @@ impl Rlwe {
         constant: i64,
         known: &PlannedState,
     ) -> Result<Ciphertext, SchemeError> {
+        self.check_combines()?;
         let Some(&(_, first)) = terms.first() else { return no_terms() };
         self.check_summands(terms.iter().map(|&(_, a)| a), first)?;
         let state = State { noise: known.state.noise, ..first.state };
@@ -192,7 +192,10 @@ impl Rlwe {
         (terms, constant): (&[Multiple<'_>], i64),
         known: &PlannedState,
     ) -> Result<Ciphertext, SchemeError> {
+        self.check_combines()?;
         let Some(&(_, first, _)) = products.first() else { return no_products() };
+        relin.0.tag.check(self.fingerprint(), Some(first.tag))?;
+        Self::check_lower(&first.state, known.level())?;
         let factors = products.iter().flat_map(|&(_, a, b)| [a, b]);
         self.check_summands(factors.chain(terms.iter().map(|&(_, a)| a)), first)?;
         let mut words = match *products {
@@ -200,16 +203,11 @@ impl Rlwe {
             _ => self.sum_of_tensors(products, first.level()),
         };
         self.add_multiples(&mut words, (3, true), terms, constant, first.level());
-        // The noise is known; what is estimated on the way down is not looked at.
-        let noise = known.state.noise;
-        let state = State { size: 3, noise, ..first.state };
-        let mut made = self.relinearise_to(
-            &Ciphertext { tag: first.tag, state, words },
-            relin,
-            known.level(),
-        )?;
-        made.state.noise = noise;
-        Ok(made)
+        let sum = Ciphertext { tag: first.tag, state: State { size: 3, ..first.state }, words };
+        // The noise is known.
+        let state = State { level: known.level(), noise: known.state.noise, ..first.state };
+        let words = self.relinearised_words(&sum, relin, known.level());
+        Ok(Ciphertext { tag: first.tag, state, words })
     }
 
     /// Refuses what does not go into one sum, before it is made.
@@ -279,7 +277,7 @@ impl Rlwe {
                 let own = products.iter().filter(|&&(k, ..)| k == factor);
                 let rows: Vec<kernels::TensorRows<'_>> = own
                     .map(|&(_, a, b)| {
-                        let pair = |c| self.residues(c).known_as::<Eval>().pair(prime);
+                        let pair = |c| self.evaluations_of(c).pair(prime);
                         let ([a_0, a_1], [b_0, b_1]) = (pair(a), pair(b));
                         [a_0, a_1, b_0, b_1].map(Row::words)
                     })

@@ -60,7 +60,7 @@ impl Rlwe {
         PlannedState { params: a.tag.params, ..self.planned_bounded(a.state) }
     }
 
-    /// An state whose noise is bounded.
+    /// A state whose noise is bounded.
     pub(crate) fn planned_bounded(&self, state: State) -> PlannedState {
         PlannedState { params: self.fingerprint(), state, samples: None, dropped: false }
     }

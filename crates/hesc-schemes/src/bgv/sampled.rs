@@ -6,7 +6,7 @@
 //! ciphertext, uniform as far as anyone can tell who cannot tell ciphertexts from uniform. So the values of noise at a
 //! root are drawn, `r(z) s(z)` with the same `s(z)` for all, and then go through sums and products as those of
 //! ciphertexts do, with all that they have in common: a factor twice, `(xy) z` beside `x (yz)`, a square. What is
-//! drawn is held against the noise of ciphertexts in the tests of [`super::combinations`].
+//! drawn is held against the noise of ciphertexts in the tests of [`super::planned_states`].
 //!
 //! **Rare roots.** Where `s(z)` is large all noise is larger, and products of it larger still. In units of what a division
 //! adds elsewhere, noise at such a root goes from `x` to `|s(z)| + c x^2`, if a division leaves `c` of products. Where

@@ -13,7 +13,7 @@ use crate::{Fingerprint, Tag};
 pub(crate) struct State {
     /// Which primes are in use: one of the set's levels, the lowest is 1.
     pub(crate) level: usize,
-    /// Parts.
+    /// Components.
     pub(crate) size: usize,
     /// What CKKS plaintexts are multiplied with; 1 otherwise.
     pub(crate) scale: f64,
@@ -39,7 +39,7 @@ impl Ciphertext {
         self.state.level
     }
 
-    /// Parts: two, or more before relinearisation.
+    /// Components: two, or more before relinearisation.
     pub fn size(&self) -> usize {
         self.state.size
     }

@@ -1,9 +1,11 @@
 //! Sums, and products with what is not encrypted.
 
+use hesc_math::ring::{Coeff, Eval};
 use zeroize::Zeroize as _;
 
 use super::buffer::Buffer;
 use super::ciphertext::{State, rounded_up};
+use super::domain::Domain;
 use super::parallel;
 use super::residues::{AtRest, Residues, Row, RowMut};
 use super::{Ciphertext, Plaintext, Rlwe};
@@ -45,6 +47,18 @@ impl Rlwe {
     /// The residues of a ciphertext, in the scheme's domain.
     pub(crate) fn residues<'a>(&self, a: &'a Ciphertext) -> Residues<'a, AtRest> {
         Residues::of(&a.words, a.size(), self.ring_degree())
+    }
+
+    /// The residues of a ciphertext of a scheme whose ciphertexts rest as evaluations.
+    pub(crate) fn evaluations_of<'a>(&self, a: &'a Ciphertext) -> Residues<'a, Eval> {
+        assert_eq!(self.domain(), Domain::Evaluations, "these ciphertexts rest as coefficients");
+        self.residues(a).known_as()
+    }
+
+    /// The residues of a ciphertext of a scheme whose ciphertexts rest as coefficients.
+    pub(crate) fn coefficients_of<'a>(&self, a: &'a Ciphertext) -> Residues<'a, Coeff> {
+        assert_eq!(self.domain(), Domain::Coefficients, "these ciphertexts rest as evaluations");
+        self.residues(a).known_as()
     }
 
     /// `a + b`.

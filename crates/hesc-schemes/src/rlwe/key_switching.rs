@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::buffer::Buffer;
 use super::chain::{Digit, Target};
 use super::keys::SwitchKey;
-use super::parallel;
+use super::parallel::{self, Prepared};
 use super::residues::{AtRest, Component, Residues, Row, RowMut, inner_products};
 use super::{Ciphertext, Rlwe};
 
@@ -18,7 +18,7 @@ pub(crate) struct Digits<'a> {
     /// Of the polynomial, modulo each prime of the level.
     coefficients: Buffer,
     /// For each digit what its conversion prepared; nothing for single primes.
-    prepared: Vec<Buffer>,
+    prepared: Vec<Option<Prepared>>,
     /// The polynomial itself as evaluations, where it was in that form.
     evaluated: Option<Component<'a, Eval>>,
 }
@@ -41,13 +41,9 @@ impl Rlwe {
         });
         let all = Residues::of(&coefficients, 1, n);
         let prepare = |digit: &Digit| {
-            let Some(conversion) = &digit.conversion else {
-                return Buffer::take(0);
-            };
-            let mut prepared = Buffer::take(conversion.prepared_words(n));
             let first = digit.primes.start;
-            parallel::prepare(conversion, &mut prepared, n, |_, i| all.row(first + i, 0));
-            prepared
+            let conversion = digit.conversion.as_ref()?;
+            Some(parallel::prepare(conversion, 1, n, |_, i| all.row(first + i, 0)))
         };
         let prepared = self.chain().digits(level).iter().map(prepare).collect();
         let evaluated = self.domain().evaluated(component.of()).map(|of| component.within(of));
@@ -62,8 +58,8 @@ impl Rlwe {
         let mut row = RowMut::of(out);
         if let Some(own) = target.own.filter(|own| primes.contains(own)) {
             row.copy(coefficients.row(own, 0));
-        } else if let Some(conversion) = conversion {
-            row.convert(conversion, target.place, &digits.prepared[digit]);
+        } else if let (Some(conversion), Some(prepared)) = (conversion, &digits.prepared[digit]) {
+            row.convert(conversion, target.place, prepared.of(0));
         } else {
             // Centred: digits in [0, q) would pile up at the roots next to 1.
             let source = chain.level(level)[primes.start].value();
@@ -155,7 +151,7 @@ impl Rlwe {
     pub(crate) fn switch_down(&self, a: &Ciphertext, key: &SwitchKey, to: usize) -> Buffer {
         let level = a.level();
         let digits = self.cut(self.residues(a).component(2), level);
-        let evaluated = self.residues(a).known_as();
+        let evaluated = self.evaluations_of(a);
         let room = self.chain().digits(level).len() * self.ring_degree();
         self.divided_sums(level, to, room, |rows, target, [mut first, mut second]| {
             let lifted = self.lift_all(rows, &digits, target);
@@ -201,11 +197,8 @@ impl Rlwe {
     ) -> Buffer {
         let (n, chain) = (self.ring_degree(), self.chain());
         let (targets, after) = (chain.targets(from).collect::<Vec<_>>(), chain.level(to));
+        assert!(!chain.special().is_empty(), "keys exist only where special primes do");
         let mut kept = Buffer::take(after.len() * 2 * n);
-        // Keys exist only where special primes do.
-        if chain.special().is_empty() {
-            return kept;
-        }
         let division = chain.key_division(from, to);
         let mut divisors = Buffer::take(division.divisors.len() * 2 * n);
         let sum_divisors = |words: &mut [u64]| {
@@ -224,17 +217,13 @@ impl Rlwe {
             });
         };
         parallel::both(kept.len(), || sum_divisors(&mut divisors), || sum_kept(&mut kept));
-        let room = division.remainder.prepared_words(n);
-        let mut prepared = Buffer::take(2 * room);
         let divisors = Residues::of(&divisors, 2, n);
-        parallel::prepare(&division.remainder, &mut prepared, n, |i, divisor| {
-            divisors.row(divisor, i)
-        });
-        parallel::for_each_chunk(&mut kept, n, n, |scratch, index, out| {
-            let (prime, component) = (index / 2, index % 2);
+        let prepared =
+            parallel::prepare(&division.remainder, 2, n, |i, divisor| divisors.row(divisor, i));
+        parallel::for_each_row(&mut kept, (2, n), n, |scratch, prime, component, out| {
             let q = &after[prime];
             let mut remainder = RowMut::of(scratch);
-            remainder.convert(&division.remainder, prime, &prepared[component * room..][..room]);
+            remainder.convert(&division.remainder, prime, prepared.of(component));
             let remainder = self.domain().rest_coefficients(remainder, q);
             let mut sum = self.domain().rest_evaluations(RowMut::of(out), q);
             sum.subtract_and_scale(remainder.row(), division.inverses[prime], q);

@@ -1,4 +1,4 @@
-//! The one policy of levels: at which level operands meet, and what becomes of a product. Circuits take their
+//! At which level operands meet, and what becomes of a product. Circuits take their
 //! products of ciphertexts here, and sums of operands that may be at different levels.
 //!
 //! - CKKS: operands meet at the lower level, and a product is rescaled.

@@ -106,7 +106,7 @@ impl Rlwe {
     }
 
     /// A ciphertext that has come down in one of these ways.
-    fn brought(&self, a: &Ciphertext, way: WayDown) -> Ciphertext {
+    pub(crate) fn brought(&self, a: &Ciphertext, way: WayDown) -> Ciphertext {
         let state = way.state();
         let words = match way {
             WayDown::Here(_) => a.words.clone(),
@@ -157,28 +157,25 @@ impl Rlwe {
         let division = chain.division(a.level(), level);
         let own = self.residues(a);
         let mut divisors = Buffer::take(division.divisors.len() * components * n);
-        parallel::for_each_chunk(&mut divisors, n, 0, |_, index, out| {
-            let (prime, component) = (division.divisors[index / components], index % components);
-            let mut row = RowMut::of(out);
+        parallel::for_each_row(&mut divisors, (components, n), 0, |_, divisor, component, out| {
+            let (prime, mut row) = (division.divisors[divisor], RowMut::of(out));
             row.copy(own.row(prime, component));
             self.domain().coefficients(row, &before[prime]);
         });
         let divisors = Residues::of(&divisors, components, n);
-        let room = division.remainder.prepared_words(n);
-        let mut prepared = Buffer::take(components * room);
-        parallel::prepare(&division.remainder, &mut prepared, n, |component, divisor| {
-            divisors.row(divisor, component)
-        });
+        let prepared =
+            parallel::prepare(&division.remainder, components, n, |component, divisor| {
+                divisors.row(divisor, component)
+            });
         let mut words = Buffer::take(after.len() * components * n);
-        parallel::for_each_chunk(&mut words, n, n, |scratch, index, out| {
-            let (prime, component) = (index / components, index % components);
+        parallel::for_each_row(&mut words, (components, n), n, |scratch, prime, component, out| {
             let (q, mut out) = (&after[prime], RowMut::of(out));
             match division.kept[prime] {
                 Some(kept) => out.copy(own.row(kept, component)),
                 None => out.clear(),
             }
             let mut remainder = RowMut::of(scratch);
-            remainder.convert(&division.remainder, prime, &prepared[component * room..][..room]);
+            remainder.convert(&division.remainder, prime, prepared.of(component));
             let remainder = self.domain().rest_coefficients(remainder, q);
             out.subtract_and_scale(remainder.row(), division.inverses[prime], q);
         });

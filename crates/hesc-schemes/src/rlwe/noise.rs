@@ -43,7 +43,7 @@ pub(crate) const PRODUCT_MARGIN: f64 = 2.0;
 /// complex Gaussian number with a fourth moment of twice the square of the second.
 pub(crate) const SECRET_MARGIN: f64 = std::f64::consts::SQRT_2;
 
-/// Parts of a ciphertext, at most.
+/// Components of a ciphertext, at most.
 pub(crate) const MOST_COMPONENTS: usize = 16;
 
 /// How far the mean square of a power of a secret may be beyond that of a complex Gaussian number's: keys with more

@@ -62,20 +62,47 @@ pub(crate) fn for_each_pass(
     }
 }
 
-/// Prepares several polynomials for conversion, one after the other in `prepared`; `row(polynomial, i)` is one modulo the
-/// `i`-th source.
+/// [`for_each_chunk`] for each row of residues: `body(scratch, prime, component, row)`, of `(components, ring_degree)`.
+pub(crate) fn for_each_row(
+    words: &mut [u64],
+    (components, ring_degree): (usize, usize),
+    scratch: usize,
+    body: impl Fn(&mut [u64], usize, usize, &mut [u64]) + Send + Sync,
+) {
+    for_each_chunk(words, ring_degree, scratch, |scratch, index, row| {
+        body(scratch, index / components, index % components, row);
+    });
+}
+
+/// What a conversion has prepared of several polynomials.
+pub(crate) struct Prepared {
+    words: Buffer,
+    each: usize,
+}
+
+impl Prepared {
+    /// What is prepared of one of them.
+    pub fn of(&self, polynomial: usize) -> &[u64] {
+        &self.words[polynomial * self.each..][..self.each]
+    }
+}
+
+/// Prepares `count` polynomials for conversion; `row(polynomial, i)` is one modulo the `i`-th source.
 pub(crate) fn prepare<'a>(
     conversion: &Conversion,
-    prepared: &mut [u64],
+    count: usize,
     ring_degree: usize,
     row: impl Fn(usize, usize) -> Row<'a, Coeff> + Send + Sync,
-) {
-    let words = conversion.block_words(ring_degree);
-    let blocks = conversion.prepared_words(ring_degree) / words;
-    for_each_chunk(prepared, words, 0, |_, index, out| {
+) -> Prepared {
+    let (block, each) =
+        (conversion.block_words(ring_degree), conversion.prepared_words(ring_degree));
+    let blocks = each / block;
+    let mut words = Buffer::take(count * each);
+    for_each_chunk(&mut words, block, 0, |_, index, out| {
         let (polynomial, block) = (index / blocks, index % blocks);
         conversion.prepare_block(out, block, |i| row(polynomial, i).words());
     });
+    Prepared { words, each }
 }
 
 /// Runs both.

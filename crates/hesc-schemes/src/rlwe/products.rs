@@ -119,8 +119,7 @@ impl Rlwe {
         let components = a.size() + b.unwrap_or(a).size() - 1;
         let primes = self.chain().level(a.level());
         let mut words = Buffer::take(components * n * primes.len());
-        let evaluated = |c| self.residues(c).known_as();
-        let (x, y) = (evaluated(a), b.map(evaluated));
+        let (x, y) = (self.evaluations_of(a), b.map(|b| self.evaluations_of(b)));
         parallel::for_each_pass(&mut words, components * n, n, |row, prime, out| {
             let x: Vec<_> = x.rows(prime).collect();
             let y: Option<Vec<_>> = y.map(|y| y.rows(prime).collect());
@@ -146,18 +145,28 @@ impl Rlwe {
             }
         }
         let state = self.switched_state(&a.state)?;
-        let n = self.ring_degree();
-        let words = parallel::together(a.words.len(), || {
-            let digits = self.cut(self.residues(a).component(2), a.level());
-            let mut words = self.switch(&digits, &key.0);
-            let own = self.residues(a);
-            parallel::for_each_chunk(&mut words, 2 * n, 0, |_, prime, out| {
-                let q = &self.chain().level(a.level())[prime];
-                RowMut::all(out, n).zip(own.rows(prime)).for_each(|(mut out, own)| out.add(own, q));
+        Ok(Ciphertext { tag: a.tag, state, words: self.relinearised_words(a, key, a.level()) })
+    }
+
+    /// The words of three components relinearised, at their level; of what rests as evaluations also at one below.
+    pub(crate) fn relinearised_words(
+        &self,
+        a: &Ciphertext,
+        key: &RelinKey,
+        level: usize,
+    ) -> Buffer {
+        let own = self.residues(a);
+        parallel::together(a.words.len(), || {
+            if level < a.level() {
+                return self.switch_down(a, &key.0, level);
+            }
+            let mut words = self.switch(&self.cut(own.component(2), level), &key.0);
+            let shape = (2, self.ring_degree());
+            parallel::for_each_row(&mut words, shape, 0, |_, prime, component, out| {
+                RowMut::of(out).add(own.row(prime, component), &self.chain().level(level)[prime]);
             });
             words
-        });
-        Ok(Ciphertext { tag: a.tag, state, words })
+        })
     }
 
     /// [`Self::relinearise`] and [`Self::mod_switch_to`] at once: in BGV with one division and one rounding instead
@@ -178,8 +187,7 @@ impl Rlwe {
         self.check_ciphertext(a)?;
         key.0.tag.check(self.fingerprint(), Some(a.tag))?;
         let state = self.relinearised_state(&a.state, level)?;
-        let words = parallel::together(a.words.len(), || self.switch_down(a, &key.0, level));
-        Ok(Ciphertext { tag: a.tag, state, words })
+        Ok(Ciphertext { tag: a.tag, state, words: self.relinearised_words(a, key, level) })
     }
 
     /// The state of [`Self::relinearise_to`], of three components.

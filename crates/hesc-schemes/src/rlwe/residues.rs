@@ -58,6 +58,7 @@ impl<'a, D> RowMut<'a, D> {
     /// Rows of the same length.
     pub fn split<const N: usize>(words: &'a mut [u64]) -> [Self; N] {
         let ring_degree = words.len() / N;
+        assert_eq!(words.len(), N * ring_degree, "rows are of one length");
         let mut rows = words.chunks_exact_mut(ring_degree);
         std::array::from_fn(|_| Self::of(rows.next().unwrap_or_default()))
     }
@@ -250,6 +251,7 @@ impl<D> Copy for Residues<'_, D> {}
 
 impl<'a, D> Residues<'a, D> {
     pub fn of(words: &'a [u64], components: usize, ring_degree: usize) -> Self {
+        debug_assert!(words.len().is_multiple_of(components * ring_degree), "rows are whole");
         Self { words, components, ring_degree, domain: PhantomData }
     }
 
@@ -286,7 +288,7 @@ impl<'a, D> Residues<'a, D> {
     }
 
     /// The same words read in another domain, by who knows that they are of it.
-    pub fn known_as<E>(self) -> Residues<'a, E> {
+    pub(super) fn known_as<E>(self) -> Residues<'a, E> {
         Residues::of(self.words, self.components, self.ring_degree)
     }
 }

@@ -18,7 +18,7 @@ pub use encrypted_factors::Operand;
 use crate::error::refuse;
 use crate::rlwe::flooding;
 use crate::rlwe::key_pair::{PublicKey, SecretKey, residue_seeds};
-use crate::rlwe::residues::{Component, Residues, Row, RowMut};
+use crate::rlwe::residues::{AtRest, Component, Residues, Row, RowMut};
 use crate::rlwe::{PlaintextSpace, Rlwe, SchemeKind, Spec};
 use crate::{Assurance, Fingerprint, SchemeError};
 
@@ -241,15 +241,19 @@ impl RingProducts {
         self.add(evaluations, &workspace.row);
     }
 
-    /// `a += b`, of as many coefficients modulo each prime.
+    /// `a += b`, of polynomials.
     ///
     /// # Panics
-    /// Unless both are as long.
+    /// Unless both have a residue for each prime.
     pub fn add(&self, a: &mut [u64], b: &[u64]) {
-        assert_eq!(a.len(), b.len(), "sums are of as many coefficients");
-        let size = a.len() / self.primes().len();
-        let rows = RowMut::<Coeff>::all(a, size).zip(Row::all(b, size));
-        rows.zip(self.primes()).for_each(|((mut a, b), q)| a.add(b, q));
+        assert_eq!(b.len(), self.words(), "a polynomial has a residue for each prime");
+        let rows = self.rows::<AtRest>(a).zip(self.residues(b).rows());
+        rows.for_each(|((mut a, q), b)| a.add(b, q));
+    }
+
+    /// `a += b`, of some coefficients modulo the first prime.
+    pub fn add_residues(&self, a: &mut [u64], b: &[u64]) {
+        RowMut::<Coeff>::of(a).add(Row::of(b), &self.primes()[0]);
     }
 
     /// A polynomial in the clear, of integers below 2^51 in absolute value. Cost: a transform.
@@ -312,8 +316,8 @@ impl RingProducts {
         for (component, by) in [c_0, c_1].into_iter().zip(&key.components) {
             workspace.sampler.sample_centred_binomial(rng);
             let factors = self.residues(by).rows().zip(self.residues(&mask).rows());
-            let scratch = RowMut::all(&mut workspace.row, self.0.ring_degree());
-            for (((mut out, q), (of_key, mask)), mut row) in
+            let scratch = self.rows(&mut workspace.row);
+            for (((mut out, q), (of_key, mask)), (mut row, _)) in
                 self.rows(component).zip(factors).zip(scratch)
             {
                 row.set_product(of_key, mask, q);

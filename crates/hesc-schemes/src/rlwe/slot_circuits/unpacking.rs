@@ -286,7 +286,7 @@ impl Rlwe {
     fn images(&self, a: &Ciphertext, keys: &[&GaloisKey]) -> Images {
         let (n, chain, level) = (self.ring_degree(), self.chain(), a.level());
         let lifted = self.lift_everywhere(&self.cut(self.residues(a).component(1), level));
-        let own = self.residues(a).known_as::<Eval>();
+        let own = self.evaluations_of(a);
         let targets: Vec<Target<'_>> = chain.targets(level).collect();
         let images = 1 + keys.len();
         let mut words = Buffer::take(targets.len() * images * 2 * n);
