@@ -26,6 +26,7 @@ pub mod streams;
 mod threads;
 pub mod wire;
 
+pub use bgv::{DryValue, PlannedState};
 pub use ckks::{Complex64, SharedSoFar, Sharing};
 pub use error::SchemeError;
 pub use identity::{Fingerprint, KeyId, Tag};

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use hesc_schemes::DryValue;
 use hesc_schemes::SchemeError;
-use hesc_schemes::rlwe::{DryValue, Encryption, Rlwe, Work};
+use hesc_schemes::rlwe::{Encryption, Rlwe, Work};
 use pyo3::prelude::*;
 
 use super::{Ciphertext, Plaintext, RelinKey, VectorParams, detached};

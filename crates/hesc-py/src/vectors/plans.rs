@@ -2,7 +2,8 @@
 
 use hesc_circuits::gates::slots::Plan;
 use hesc_circuits::gates::{GateError, Monitor};
-use hesc_schemes::rlwe::{Encryption, PlannedState, Rlwe};
+use hesc_schemes::PlannedState;
+use hesc_schemes::rlwe::{Encryption, Rlwe};
 use numpy::PyReadonlyArray2;
 use numpy::ndarray::ArrayView1;
 use pyo3::prelude::*;

@@ -7,7 +7,7 @@
 use hesc_math::residues::kernels;
 use hesc_math::ring::Eval;
 
-use super::planned_states::PlannedState;
+use super::planned_states::{PlannedState, no_products, no_terms};
 use super::sampled::Draws;
 use crate::SchemeError;
 use crate::error::refuse;
@@ -298,12 +298,4 @@ impl Rlwe {
         parallel::for_each_pass(&mut words, 3 * n, scratch, one_prime);
         words
     }
-}
-
-pub(super) fn no_terms<T>() -> Result<T, SchemeError> {
-    refuse("terms", "[]", "give at least one ciphertext")
-}
-
-pub(super) fn no_products<T>() -> Result<T, SchemeError> {
-    refuse("products", "[]", "give at least one product")
 }

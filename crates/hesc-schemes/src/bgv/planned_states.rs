@@ -3,13 +3,12 @@
 
 use std::collections::HashSet;
 
-use super::combinations::{no_products, no_terms};
 use super::sampled::{MARGIN, Samples, Sum};
+use crate::error::refuse;
 use crate::rlwe::ciphertext::State;
-use crate::rlwe::level_management::SPENT_ON_SPEED;
-use crate::rlwe::levels::Dropping;
+use crate::rlwe::levels::{Dropping, SPENT_ON_SPEED};
 use crate::rlwe::noise::Noise;
-use crate::rlwe::{Basis, Ciphertext, Encryption, Rlwe};
+use crate::rlwe::{Basis, Ciphertext, Encryption, Rlwe, Work};
 use crate::{Fingerprint, SchemeError};
 
 /// A ciphertext without its words, of any key: level and noise, which decide what can be done with it.
@@ -164,6 +163,11 @@ impl Rlwe {
         let size = self.constant_of(Basis::Normal, 0)?.size;
         let output = self.unpacked_state(&fresh, size, d, level)?;
         Ok(vec![self.planned_bounded(output); count])
+    }
+
+    /// What [`Self::lower`] of a ciphertext costs.
+    pub fn work_of_lowering(&self, from: &PlannedState, to: &PlannedState) -> Work {
+        self.work_of_way(from.level(), to.level(), to.is_dropped())
     }
 
     /// Bits of room before an operation is refused.
@@ -351,6 +355,14 @@ impl Rlwe {
         }
         Some(sum)
     }
+}
+
+pub(super) fn no_terms<T>() -> Result<T, SchemeError> {
+    refuse("terms", "[]", "give at least one ciphertext")
+}
+
+pub(super) fn no_products<T>() -> Result<T, SchemeError> {
+    refuse("products", "[]", "give at least one product")
 }
 
 #[cfg(test)]

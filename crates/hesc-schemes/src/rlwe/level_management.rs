@@ -10,13 +10,11 @@ use std::borrow::Cow;
 
 use super::ciphertext::State;
 use super::evaluation::SCALE_TOLERANCE;
+use super::levels::SPENT_ON_SPEED;
 use super::slot_circuits::evaluators::{Evaluator, Factors, Keyed};
 use super::{Ciphertext, Encryption, Plaintext, RelinKey, Rlwe};
 use crate::SchemeError;
 use crate::error::refuse;
-
-/// Bits of room that a product gives up for fewer primes: what rounding adds to noise that is larger.
-pub(crate) const SPENT_ON_SPEED: f64 = 0.25;
 
 impl Rlwe {
     /// A product of two components, of factors at any levels; a square if there is no second factor. Both are

@@ -2,10 +2,12 @@
 
 use super::buffer::Buffer;
 use super::ciphertext::State;
-use super::level_management::SPENT_ON_SPEED;
 use super::residues::{Residues, RowMut};
 use super::{Ciphertext, Rlwe, parallel};
 use crate::SchemeError;
+
+/// Bits of room that a product gives up for fewer primes: what rounding adds to noise that is larger.
+pub(crate) const SPENT_ON_SPEED: f64 = 0.25;
 
 /// How a ciphertext comes to a level, and its state there.
 #[derive(Clone, Copy)]

@@ -73,7 +73,6 @@ use std::sync::{Arc, OnceLock};
 use hesc_math::RingIndex;
 pub use hesc_math::residues::Truncation;
 
-pub use crate::bgv::{DryValue, PlannedState};
 pub use buffer::KeptBuffers;
 pub use ciphertext::{Ciphertext, Plaintext, SeededCiphertext};
 pub use encryption::Encryption;

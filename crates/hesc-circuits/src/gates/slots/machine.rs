@@ -5,8 +5,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use hesc_schemes::SchemeError;
-use hesc_schemes::rlwe::{Ciphertext, PlannedState, RelinKey, Rlwe, Work};
+use hesc_schemes::rlwe::{Ciphertext, RelinKey, Rlwe, Work};
+use hesc_schemes::{PlannedState, SchemeError};
 use rayon::prelude::*;
 
 use super::publics::Numbers;

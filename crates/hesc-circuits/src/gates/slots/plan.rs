@@ -1,8 +1,8 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use hesc_schemes::SchemeError;
-use hesc_schemes::rlwe::{Ciphertext, Encryption, PlannedState, RelinKey, Rlwe, Speed, Work};
+use hesc_schemes::rlwe::{Ciphertext, Encryption, RelinKey, Rlwe, Speed, Work};
+use hesc_schemes::{PlannedState, SchemeError};
 
 use super::arithmetic::Arithmetic;
 use super::machine::{Ledger, Machine, OnCiphertexts, OnStates, Phase, outputs, phases, run};

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use hesc_math::residues::kernels;
 
-use crate::rlwe::{PlannedState, Rlwe};
+use crate::rlwe::Rlwe;
 
 /// Polynomials that a measurement goes through: megabytes.
 const ROWS: usize = 64;
@@ -82,11 +82,6 @@ impl Rlwe {
     pub fn work_of_sum(&self, terms: usize, level: usize) -> Work {
         let primes = self.chain().level(level).len() as f64;
         Work { transforms: 0.0, passes: 2.0 * primes * terms as f64 }
-    }
-
-    /// Of [`Self::lower`], of a ciphertext to what it becomes.
-    pub fn work_of_lowering(&self, from: &PlannedState, to: &PlannedState) -> Work {
-        self.work_of_way(from.level(), to.level(), to.is_dropped())
     }
 
     /// From one level to another, by a division or without the primes that it has not.
