@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import json
 import pickle
 from typing import TYPE_CHECKING, Any
@@ -209,3 +210,15 @@ def test_no_text_has_more_values_than_parts(value: Any) -> None:
         data = text.encode("utf-8", errors="surrogatepass")
         assert strict_json.parts(data) == strict_json.parts(text)
         assert strict_json.parts(text.encode("utf-16", errors="surrogatepass")) >= count(value)
+
+
+def test_plans_that_were_read_and_used_are_copied() -> None:
+    plan = LinearPlan.from_bytes(
+        PrivateClassifier(RidgeClassifier()).fit(X, Y).plan(X, table=False).to_bytes()
+    )
+    assert plan.core.digest == plan.digest
+    ready = plan.prepared(X[:3])
+    for other in (pickle.loads(pickle.dumps(plan)), copy.deepcopy(plan)):  # noqa: S301 - its own
+        assert other.to_bytes() == plan.to_bytes()
+        assert np.array_equal(other.prepared(X[:3]).features, ready.features)
+        assert other.core.digest == plan.digest

@@ -536,6 +536,10 @@ def test_classifiers_that_are_not_linear_are_refused_with_the_reason(
             "no sigmoid of one score.*response_method='decision_function'",
         ),
         (FixedThresholdClassifier(DecisionTreeClassifier()), "of trees is not"),
+        (
+            StackingClassifier([("one", LinearSVC())], FixedThresholdClassifier(LOGISTIC)),
+            "one threshold around the stack",
+        ),
     ],
 )
 def test_thresholds_that_scores_do_not_have_are_refused(model: Any, words: str) -> None:

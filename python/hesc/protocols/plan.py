@@ -97,6 +97,8 @@ class ModelPlan(Plan):
     """Owners of columns, by name; none where all features of a sample are the client's."""
     fidelity: Fidelity | None = None
     """Where what is computed is not the model that was fitted: how near it comes."""
+    compiled: ClassVar[tuple[str, ...]] = ("_computed",)
+    """What a plan keeps of its compiled part, by its attributes' names."""
     seconds: float | None = None
     """What a query takes on one thread, where its maker predicted it."""
 
@@ -162,6 +164,10 @@ class ModelPlan(Plan):
             ranges=self.ranges,
             clip=clip,
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied and pickled: fields. What is compiled of them is made again."""
+        return {name: each for name, each in vars(self).items() if name not in self.compiled}
 
     @cached_property
     def _computed(self) -> Steps:

@@ -321,6 +321,9 @@ def _stacks_shares(final: Any) -> str | None:
     """What works instead where the last estimator is given probabilities or classes."""
     if hasattr(final, "final_estimator_") and not hasattr(final, "decision_function"):
         return "a final_estimator that has decision_function, such as LogisticRegression"
+    inside = [final.final_estimator, *(each for _, each in final.estimators)]
+    if any(isinstance(each, thresholds.KINDS) for each in inside):
+        return "one threshold around the stack, FixedThresholdClassifier(StackingClassifier(...))"
     methods = {*getattr(final, "stack_method_", ())} or {final.stack_method}
     if methods <= {"auto", "decision_function"}:
         return None

@@ -39,6 +39,7 @@ class LinearPlan(ModelPlan, Concluding):
     """
 
     protocol: ClassVar[str] = "linear"
+    compiled: ClassVar[tuple[str, ...]] = ("_computed", "_read", "core")
     inputs: int = field(metadata=wire.INPUTS)
     """Features of a sample before the client's transforms."""
     names: list[str] = field(metadata=wire.NAMES)
