@@ -159,7 +159,7 @@ fn ciphertexts_say_only_what_is_possible() {
             refused(read(LEVEL, &[level]), "the level does not exist", "level");
         }
         for parts in [0, 1, 17, 255] {
-            refused(read(PARTS, &[parts]), "the number of parts is impossible", "parts");
+            refused(read(PARTS, &[parts]), "the number of components is impossible", "parts");
         }
         refused(read(PARTS, &[3]), "it ends too early", "parts");
         let t = match s.spec().plaintext {
