@@ -48,6 +48,18 @@ impl Rlwe {
         }
     }
 
+    /// Refuses other schemes, whose ciphertexts rest as coefficients or have scales.
+    fn check_bgv(&self) -> Result<(), SchemeError> {
+        match self.spec().scheme {
+            SchemeKind::Bgv => Ok(()),
+            other => refuse(
+                "scheme",
+                other.name(),
+                "circuits on slots need BGV: take a preset \"bgv_...\"",
+            ),
+        }
+    }
+
     /// Public numbers as a ciphertext beside another, at a level. Coefficients are given signs at random, so that
     /// numbers that are alike do not add up to more than their size anywhere: only their residues matter.
     ///
@@ -61,7 +73,7 @@ impl Rlwe {
         beside: &Ciphertext,
         (level, seed): (usize, u64),
     ) -> Result<Ciphertext, SchemeError> {
-        self.check_combines()?;
+        self.check_bgv()?;
         self.check_params(numbers.params)?;
         if level == 0 || level > self.levels() {
             return Err(SchemeError::LastLevel { level: self.levels(), wanted: level });
@@ -168,7 +180,7 @@ impl Rlwe {
         constant: i64,
         known: &PlannedState,
     ) -> Result<Ciphertext, SchemeError> {
-        self.check_combines()?;
+        self.check_bgv()?;
         let Some(&(_, first)) = terms.first() else { return no_terms() };
         self.check_summands(terms.iter().map(|&(_, a)| a), first)?;
         let state = State { noise: known.state.noise, ..first.state };
@@ -192,7 +204,7 @@ impl Rlwe {
         (terms, constant): (&[Multiple<'_>], i64),
         known: &PlannedState,
     ) -> Result<Ciphertext, SchemeError> {
-        self.check_combines()?;
+        self.check_bgv()?;
         let Some(&(_, first, _)) = products.first() else { return no_products() };
         relin.0.tag.check(self.fingerprint(), Some(first.tag))?;
         Self::check_lower(&first.state, known.level())?;

@@ -165,7 +165,7 @@ fn the_owners_result_decides() {
     assert!(share(&s, &mut p, &two_parts, of_two, 1, &SharedSoFar::default()).is_ok());
     let result = share(&s, &mut p, &three_parts, of_two, 1, &so_far);
     let Err(SchemeError::NotShared { problem }) = result else { panic!("{result:?}") };
-    assert!(problem.contains("number of parts"), "{problem}");
+    assert!(problem.contains("number of components"), "{problem}");
     // |0.25 - 0.5 i| is beyond 0.5.
     let result = share(&s, &mut p, &a, sharing, 1, &so_far);
     assert_eq!(result, Err(SchemeError::NoiseTooLarge));
