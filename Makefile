@@ -1,6 +1,6 @@
 # Everything starts here. Needs Python 3.11, a Rust toolchain, a C compiler and make; nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup build peers lean demo lint lint-rust lint-python audit test test-rust test-32 test-python test-long mutants bench fuzz leakage vectors wheel wheel-test sdist newcomer matrix reproducible clean
+.PHONY: help setup build peers lean demo lint lint-rust lint-python audit test test-rust test-narrow test-python test-long mutants bench fuzz leakage vectors wheel wheel-test sdist newcomer matrix reproducible clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -88,10 +88,10 @@ test-rust:
 	set -e; for kernels in $(FEWER); do HESC_KERNELS=$$kernels $(RUST_TESTS) --lib --test arithmetic; done
 
 # Linked by what comes with Rust; the hash blake3 goes without its C, whose headers for 32 bits a system may lack.
-test-32: export CARGO_TARGET_I686_UNKNOWN_LINUX_MUSL_LINKER := rust-lld
-test-32: export CARGO_TARGET_I686_UNKNOWN_LINUX_MUSL_RUSTFLAGS := -C link-self-contained=yes -C linker-flavor=ld.lld
-test-32: export CARGO_FEATURE_PURE := 1
-test-32: ## A client's tests on 32 bits; rustup target add i686-unknown-linux-musl
+test-narrow: export CARGO_TARGET_I686_UNKNOWN_LINUX_MUSL_LINKER := rust-lld
+test-narrow: export CARGO_TARGET_I686_UNKNOWN_LINUX_MUSL_RUSTFLAGS := -C link-self-contained=yes -C linker-flavor=ld.lld
+test-narrow: export CARGO_FEATURE_PURE := 1
+test-narrow: ## A client's tests on 32 bits; rustup target add i686-unknown-linux-musl
 	cargo test $(CHECKED) --quiet --package hesc-client --target i686-unknown-linux-musl
 
 # A process for each core already: libraries that take all cores would wait for each other.
