@@ -22,6 +22,9 @@ type Product<'a> = (i64, &'a Ciphertext, &'a Ciphertext);
 /// A multiple of a ciphertext.
 type Multiple<'a> = (i64, &'a Ciphertext);
 
+/// What sets without it are told.
+const NEED_BGV: &str = "circuits on slots need BGV with special primes: take a preset \"bgv_...\"";
+
 impl Rlwe {
     /// Refuses sets that no circuit is planned for.
     ///
@@ -30,12 +33,9 @@ impl Rlwe {
     /// plaintext modulus.
     pub fn check_combines(&self) -> Result<(), SchemeError> {
         let spec = self.spec();
-        if spec.scheme != SchemeKind::Bgv || spec.special_moduli.is_empty() {
-            return refuse(
-                "scheme",
-                spec.scheme.name(),
-                "circuits on slots need BGV with special primes: take a preset \"bgv_...\"",
-            );
+        self.check_bgv()?;
+        if spec.special_moduli.is_empty() {
+            return refuse("scheme", spec.scheme.name(), NEED_BGV);
         }
         let t = spec.plaintext.modulus();
         match spec.coeff_moduli.iter().find(|&q| q % t != 1) {
@@ -52,11 +52,7 @@ impl Rlwe {
     fn check_bgv(&self) -> Result<(), SchemeError> {
         match self.spec().scheme {
             SchemeKind::Bgv => Ok(()),
-            other => refuse(
-                "scheme",
-                other.name(),
-                "circuits on slots need BGV: take a preset \"bgv_...\"",
-            ),
+            other => refuse("scheme", other.name(), NEED_BGV),
         }
     }
 

@@ -147,35 +147,17 @@ impl Rlwe {
 
 #[cfg(test)]
 mod tests {
-    use hesc_math::{AesCtrRng, RingIndex};
+    use hesc_math::AesCtrRng;
     use rand_core::{Rng, SeedableRng};
 
     use super::*;
-    use crate::Assurance;
-    use crate::rlwe::{Basis, PlaintextSpace, SchemeKind, Spec};
+    use crate::rlwe::Basis;
+    use crate::rlwe::estimates::tests::set_of;
 
-    fn set(primes: usize) -> Rlwe {
-        let ring = RingIndex::new(255).unwrap();
-        let mut coeff_moduli = ring.ntt_primes(50, primes).unwrap();
-        let special_moduli = vec![coeff_moduli.remove(0)];
-        let plaintext = PlaintextSpace::Integers { plain_modulus: 2 };
-        let spec = Spec {
-            scheme: SchemeKind::Bgv,
-            ring,
-            coeff_moduli,
-            levels: Vec::new(),
-            special_moduli,
-            plaintext,
-            bound: 1.0,
-            packing: None,
-        };
-        Rlwe::new(spec, Assurance::Insecure).unwrap()
-    }
-
-    /// Random programs: a trace knows of each result what the ciphertext says, and is refused where it is.
+    /// Random programs: a dry run knows of each result what the ciphertext says, and is refused where it is.
     #[test]
     fn traces_say_what_ciphertexts_will() {
-        let s = set(3);
+        let s = set_of(255, 3);
         let rng = &mut AesCtrRng::from_seed([9; 32]);
         let (secret, public) = s.generate_keys(rng);
         let relin = s.generate_relin_key(&secret, rng).unwrap();
@@ -239,7 +221,7 @@ mod tests {
     /// is said.
     #[test]
     fn packing_is_within_what_is_said_of_it() {
-        let s = set(6);
+        let s = set_of(255, 6);
         let rng = &mut AesCtrRng::from_seed([8; 32]);
         let (secret, public) = s.generate_keys(rng);
         let galois =

@@ -109,26 +109,26 @@ impl Rlwe {
     pub fn planned_encryptions(&self, under: Encryption, count: usize) -> Vec<PlannedState> {
         let bits = self.spec().plaintext.modulus() == 2;
         let under = if bits && count <= MOST_ALIKE { under } else { Encryption::PublicKey };
-        let mut state = self.planned_encryption();
-        let message = self.norms().embedding_factor * state.state.noise.magnitude;
+        let mut planned = self.planned_encryption();
+        let message = self.norms().embedding_factor * planned.state.noise.magnitude;
         let deviation = self.noise_factor() * self.fresh_deviation(under) + message;
-        state.state.noise = self.white(deviation);
+        planned.state.noise = self.white(deviation);
         let drawn = |at: usize| PlannedState {
             samples: Some(Samples::of_public_key(deviation, !(at as u64))),
-            ..state.clone()
+            ..planned.clone()
         };
         (0..count).map(drawn).collect()
     }
 
     /// What is known of [`Self::public_ciphertext`]: noise as large as its coefficients. The seed is one for each.
     pub fn planned_public(&self, level: usize, seed: u64) -> PlannedState {
-        let mut state = self.planned_encryption();
-        let deviation = self.norms().embedding_factor * state.state.noise.magnitude;
+        let mut planned = self.planned_encryption();
+        let deviation = self.norms().embedding_factor * planned.state.noise.magnitude;
         // Nothing that is read claims less than an encryption has: a public number does not either.
-        state.state.noise = self.white(deviation.max(self.least_deviation()));
-        state.state.level = level;
+        planned.state.noise = self.white(deviation.max(self.least_deviation()));
+        planned.state.level = level;
         let samples = Some(Samples::with_secret(deviation, seed));
-        PlannedState { samples, ..state }
+        PlannedState { samples, ..planned }
     }
 
     /// Noise that was bounded, with a deviation that was drawn.

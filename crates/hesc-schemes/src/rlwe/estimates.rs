@@ -316,7 +316,7 @@ impl Rlwe {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use hesc_math::AesCtrRng;
     use rand_core::SeedableRng;
 
@@ -324,10 +324,15 @@ pub(super) mod tests {
     use super::*;
     use crate::Assurance;
 
-    /// A set for bits in the ring of an index.
+    /// A set for bits in the ring of an index, of three primes and a special one.
     pub(in crate::rlwe) fn set(index: usize) -> Rlwe {
+        set_of(index, 4)
+    }
+
+    /// A set for bits in the ring of an index, of so many primes, one of them special.
+    pub(crate) fn set_of(index: usize, primes: usize) -> Rlwe {
         let ring = RingIndex::new(index).unwrap();
-        let mut coeff_moduli = ring.ntt_primes(50, 4).unwrap();
+        let mut coeff_moduli = ring.ntt_primes(50, primes).unwrap();
         let special_moduli = vec![coeff_moduli.remove(0)];
         let spec = Spec {
             scheme: SchemeKind::Bgv,

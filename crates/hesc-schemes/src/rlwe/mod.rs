@@ -43,7 +43,7 @@ pub(crate) mod chain;
 pub(crate) mod ciphertext;
 pub(crate) mod domain;
 mod encryption;
-mod estimates;
+pub(crate) mod estimates;
 pub(crate) mod evaluation;
 pub mod flooding;
 pub(crate) mod integers;
