@@ -46,10 +46,10 @@ build: setup ## Compile the Rust part again
 peers: setup ## The same with the integers of the crate tfhe, for hesc reproduce --peer tfhe
 	$(MATURIN) --release --features peer-integers
 
-# hesc without gates on encrypted bits, classical schemes, kernels of AVX-512, papers and tools, less optimised: what a
+# hesc without gates on encrypted bits, classical schemes, papers and tools, less optimised: what a
 # cold clone can wait for.
 lean: $(BIN)/maturin
-	$(MATURIN) --profile demo --no-default-features --features lean
+	$(MATURIN) --profile demo --no-default-features
 
 # Where all is set up it stays so.
 demo: $(if $(wildcard $(VENV)/ready),build,lean) ## Classify Iris flowers that the server never sees

@@ -100,11 +100,10 @@ fn choose(asked: Option<&str>, best: Kernels) -> Result<Kernels, KernelsError> {
     if asked <= best { Ok(asked) } else { Err(KernelsError::Missing { asked, best }) }
 }
 
-/// The best kernels of this processor, of those that are compiled.
+/// The best kernels of this processor.
 pub fn best() -> Kernels {
     #[cfg(target_arch = "x86_64")]
     {
-        #[cfg(not(feature = "lean"))]
         if pulp::x86::V4::is_available() {
             let ifma = std::arch::is_x86_feature_detected!("avx512ifma");
             return if ifma { Kernels::Avx512Ifma } else { Kernels::Avx512 };
@@ -129,7 +128,6 @@ struct Choice {
 enum Simd {
     Portable,
     Avx2(pulp::x86::V3),
-    #[cfg(not(feature = "lean"))]
     Avx512(pulp::x86::V4),
 }
 
@@ -148,15 +146,9 @@ fn choice() -> Result<Choice, KernelsError> {
     let kernels = choose(asked, best())?;
     #[cfg(target_arch = "x86_64")]
     let simd = {
+        let wide = pulp::x86::V4::try_new().filter(|_| kernels >= Kernels::Avx512);
         let narrow = pulp::x86::V3::try_new().filter(|_| kernels >= Kernels::Avx2);
-        let narrow = narrow.map_or(Simd::Portable, Simd::Avx2);
-        #[cfg(feature = "lean")]
-        let simd = narrow;
-        #[cfg(not(feature = "lean"))]
-        let simd = pulp::x86::V4::try_new()
-            .filter(|_| kernels >= Kernels::Avx512)
-            .map_or(narrow, Simd::Avx512);
-        simd
+        wide.map(Simd::Avx512).or(narrow.map(Simd::Avx2)).unwrap_or(Simd::Portable)
     };
     let choice = Choice {
         kernels,
@@ -202,7 +194,6 @@ pub fn at_least(kernels: Kernels) -> bool {
 pub fn run<R>(body: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     match known().simd {
-        #[cfg(not(feature = "lean"))]
         Simd::Avx512(simd) => simd.vectorize(body),
         Simd::Avx2(simd) => simd.vectorize(body),
         Simd::Portable => body(),

@@ -204,7 +204,7 @@ impl Lanes for Portable {
     }
 }
 
-#[cfg(all(target_arch = "x86_64", not(feature = "lean")))]
+#[cfg(target_arch = "x86_64")]
 pub mod ifma {
     //! The instructions, through `pulp`'s safe faces: the type is the proof that they exist.
 
@@ -384,7 +384,7 @@ pub fn available() -> bool {
 
 /// Runs a kernel with the best lanes of this machine.
 pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
-    #[cfg(all(target_arch = "x86_64", not(feature = "lean")))]
+    #[cfg(target_arch = "x86_64")]
     if let Some(lanes) = available().then(ifma::Ifma::try_new).flatten() {
         return lanes.vectorize(ifma::WithLanes(lanes, kernel));
     }

@@ -118,10 +118,7 @@ def _faster(found: dict[str, Any]) -> list[str]:
     elif found["kernels"] == "portable" and platform.machine() in {"x86_64", "AMD64"}:
         said.append("kernels: a processor with AVX2 or AVX-512 is several times as fast")
     elif found["kernels"] == "avx2":
-        said.append(
-            "kernels: AVX-512 is faster, on a processor that has it and in a build with its "
-            "kernels (a wheel, or make setup)"
-        )
+        said.append("kernels: a processor with AVX-512 is faster")
     if found["threads"] < found["processors"]:
         said.append(
             f"threads: {found['threads']} of {found['processors']}; RAYON_NUM_THREADS or the "
