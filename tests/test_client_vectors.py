@@ -238,6 +238,8 @@ def test_the_compiled_client_refuses_what_does_not_fit(models: list[Any]) -> Non
     for wrong in (1, width - 1, width + 1, 2 * width):
         with pytest.raises(hesc.ShapeError, match="features are rows of 10"):
             client.encrypted(np.resize(low, (1, wrong)))
+    with pytest.raises(hesc.ShapeError, match="rows of numbers"):
+        client.encrypted(low)
     rows = np.tile(low, (plan.rows + 1, 1))
     with pytest.raises(hesc.ShapeError, match="send them as several"):
         client.encrypted(rows)

@@ -516,6 +516,12 @@ def test_names_of_columns_are_taken_from_everything_inside() -> None:
             StackingClassifier([("a", make_pipeline(PCA(2), RidgeClassifier()))], passthrough=True),
             "without passthrough",
         ),
+        (
+            StackingClassifier(
+                [("a", SVC(kernel="linear"))], LOGISTIC, stack_method="decision_function", cv=2
+            ),
+            "counts votes of pairs",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
@@ -536,6 +542,10 @@ def test_classifiers_that_are_not_linear_are_refused_with_the_reason(
             "no sigmoid of one score.*response_method='decision_function'",
         ),
         (FixedThresholdClassifier(DecisionTreeClassifier()), "of trees is not"),
+        (
+            FixedThresholdClassifier(GaussianNB(), response_method="decision_function"),
+            "scores, which GaussianNB does not give",
+        ),
         (
             StackingClassifier([("one", LinearSVC())], FixedThresholdClassifier(LOGISTIC)),
             "one threshold around the stack",

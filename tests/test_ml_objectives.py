@@ -88,7 +88,7 @@ def _neighbours(seed: int) -> tuple[Any, Any, Any]:
 
 def _network(seed: int) -> tuple[Any, Any, Any]:
     rows, labels = _random(seed)
-    network = MLPClassifier((3,), alpha=1.0, solver="lbfgs", random_state=seed)
+    network = MLPClassifier((3,), alpha=1.0, solver="lbfgs", max_iter=2000, random_state=seed)
     return PrivateMLPClassifier(network).fit(rows, labels), rows, None
 
 

@@ -294,10 +294,12 @@ def test_no_name_writes_lines_of_a_plan(private: PrivateClassifier, name: str) -
         with pytest.raises(ParameterError, match="printable letters"):
             of_labels.plan(X, options).to_bytes()
         given = private.plan(X, options, names=NAMES).to_bytes()
+        # Half of a pair of code units is no letter, and a document with one no text.
+        says = "damaged|printable letters" if name == "\ud800" else "printable letters"
         for own in ("a", "one"):
             lie = given.replace(f'"{own}"'.encode(), json.dumps(name).encode())
             if lie != given:
-                with pytest.raises(WireError, match="printable letters"):
+                with pytest.raises(WireError, match=says):
                     registry.read_plan(lie)
 
 

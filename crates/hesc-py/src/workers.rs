@@ -11,6 +11,7 @@ use std::hint::black_box;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::{io, process, thread};
 
+use hesc_schemes::take_shared;
 use pyo3::Python;
 use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 
@@ -93,11 +94,15 @@ impl Workers {
         found.pool.map_or(Self::Alone, Self::Own)
     }
 
-    /// Runs work, whose parallel parts run on these threads. Where it ran, its stack is overwritten at the end.
+    /// Runs work, whose parallel parts run on these threads. Where it ran, stacks are overwritten at the end: the
+    /// thread's own, and if it was shared all threads' by themselves, which nobody waits for.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let work = || {
             let found = below(work);
             wipe_stack();
+            if take_shared() {
+                rayon::spawn_broadcast(|_| wipe_stack());
+            }
             found
         };
         match self {

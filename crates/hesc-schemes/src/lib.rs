@@ -40,4 +40,4 @@ pub use streams::{
     Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Pad, Plain, Scheme,
     Simulated, UnipolarElgamal, UnipolarSlots,
 };
-pub use threads::several_threads;
+pub use threads::{several_threads, take_shared};

@@ -190,6 +190,8 @@ def _read(final: Any) -> Linear:
     kind = simple.kind_of(final)
     if kind is None:
         raise ParameterError(f"{type(final).__name__} has no linear scores that are read here")
+    # Known of some only once they are fitted, as the number of classes is.
+    simple.check_options(final, kind.against)
     return kind.read(final)
 
 

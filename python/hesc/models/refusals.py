@@ -173,11 +173,8 @@ def _check_options(final: Any) -> None:
     """Refuses options of an estimator, and what it is made of, by what works nearest."""
     composite, kind = COMPOSITES.get(type(final)), simple.kind_of(final)
     found = composite or kind
-    nearest = None if found is None else found.against(final)
-    if nearest is not None:
-        raise ParameterError(
-            f"this {type(final).__name__} is not computed on encrypted features; nearest: {nearest}"
-        )
+    if found is not None:
+        simple.check_options(final, found.against)
     for inner in [] if composite is None else composite.inner(final):
         finals = CLASSIFIERS if type(final) in composed.CLASSIFIERS else REGRESSORS
         check(inner, finals)

@@ -102,6 +102,20 @@ def nothing(final: Any) -> str | None:
     return None
 
 
+def check_options(final: Any, against: Callable[[Any], str | None]) -> None:
+    """Refuses an estimator whose options are not computed.
+
+    Raises:
+        ParameterError: with the nearest that works.
+
+    """
+    nearest = against(final)
+    if nearest is not None:
+        raise ParameterError(
+            f"this {type(final).__name__} is not computed on encrypted features; nearest: {nearest}"
+        )
+
+
 @dataclass(frozen=True)
 class LinearKind:
     """How the estimators of a class are read."""

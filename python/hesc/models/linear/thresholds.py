@@ -36,6 +36,11 @@ def moved(final: Any, form: Callable[[Any], Linear]) -> Linear:
 
     """
     found = form(final.estimator_)
+    if not _is_of_shares(final) and not hasattr(final.estimator_, "decision_function"):
+        raise ParameterError(
+            f"this {type(final).__name__} compares scores, which {type(final.estimator_).__name__} "
+            f"does not give: have it compare probabilities by response_method='predict_proba'"
+        )
     if _is_of_shares(final) and (found.link == "none" or found.link.startswith("mean_")):
         raise ParameterError(
             f"this {type(final).__name__} compares probabilities that are no sigmoid of one score; "

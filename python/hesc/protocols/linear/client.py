@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from hesc._native import ShapeError
 from hesc._support.inputs import as_many, whole
 from hesc.models.samples import Result
 from hesc.protocols.client import ModelClient
@@ -33,6 +34,11 @@ class LinearClient(ModelClient[Result]):
 
         """
         rows = np.ascontiguousarray(features, dtype=np.float64)
+        if rows.ndim != 2:
+            raise ShapeError(
+                f"prepared features are rows of numbers, one for each sample, and these have the "
+                f"shape {rows.shape}: give what plan.prepared(x) gives"
+            )
         return self.plan.core.encrypt(self.secret.native, rows)
 
     def decrypt(

@@ -4,6 +4,7 @@ use zeroize::Zeroizing;
 use super::{Ciphertexts, CompactCiphertexts, SecretKey, Tfhe, noise};
 use crate::SchemeError;
 use crate::streams::{Decrypt, Encrypt};
+use crate::threads::note_shared;
 
 /// The mean square of what phases are off the nearest plaintext, in units of the torus.
 pub(super) fn mean_square(phases: &[u64], plain_modulus: u64) -> f64 {
@@ -50,6 +51,7 @@ impl Tfhe {
         let n = self.ring_degree();
         let mut phases = Zeroizing::new(vec![0; words.len() / 2]);
         let secret = self.products().binary(&key.ring);
+        note_shared();
         phases.par_chunks_exact_mut(n).zip(words.par_chunks_exact(2 * n)).for_each_init(
             || Zeroizing::new(vec![0; n]),
             |room, (phase, block)| {

@@ -7,6 +7,7 @@ use super::keys::{fill_uniform, fresh_seeds};
 use super::polynomial::{self, add_gaussian};
 use super::{Ciphertexts, GRID, PublicKey, SecretKey, SeededCiphertexts, Tfhe, Torus, noise};
 use crate::streams::{Batch, Combine, Encrypt, count_blocks};
+use crate::threads::note_shared;
 use crate::wire::{Kind, Reader, Writer};
 use crate::{Fingerprint, Packing, SchemeError, Security};
 
@@ -69,6 +70,7 @@ impl Encrypt for Tfhe {
         let log2_noise = self.spec().log2_ring_noise;
         let mut words = vec![0; blocks * 2 * n];
         let seeds = fresh_seeds(blocks, rng);
+        note_shared();
         words.par_chunks_exact_mut(2 * n).zip(bits.par_chunks_exact(n / 64)).zip(&seeds).for_each(
             |((block, bits), seed)| {
                 let rng = &mut AesCtrRng::from_seed(**seed);

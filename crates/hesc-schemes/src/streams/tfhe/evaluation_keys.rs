@@ -17,6 +17,7 @@ use super::params::Decomposition;
 use super::polynomial::{add_gaussian, add_scaled};
 use super::{SecretKey, Spec, Tfhe};
 use crate::streams::Encrypt;
+use crate::threads::note_shared;
 use crate::{SchemeError, Tag};
 
 /// What evaluates on bits, in the form that travels: the random halves are a seed.
@@ -163,6 +164,7 @@ impl Tfhe {
         let secret = self.products().binary(&secret.ring);
         let seeds = fresh_seeds(rows.count, rng);
         let mut bodies = vec![0; rows.count * n];
+        note_shared();
         bodies.par_chunks_exact_mut(n).zip(&seeds).enumerate().for_each_init(
             || (vec![0; n], Zeroizing::new(vec![0; n])),
             |(random, room), (row, (body, seed))| {
@@ -183,6 +185,7 @@ impl Tfhe {
         rng: &mut impl CryptoRng,
     ) -> Vec<u64> {
         let mut bodies = vec![0; rows.count];
+        note_shared();
         bodies.par_iter_mut().enumerate().for_each_init(
             || vec![0; rows.random],
             |random, (row, body)| {
