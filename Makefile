@@ -143,7 +143,7 @@ wheel-test: $(TOOLS)/ready ## Try it in a bare virtual environment with no toolc
 
 sdist: $(TOOLS)/ready ## Sources that build with a Rust toolchain, in target/sdist
 	rm -rf target/sdist
-	$(TOOLS)/bin/maturin sdist --quiet --out target/sdist
+	$(TOOLS)/bin/maturin sdist --out target/sdist
 
 newcomer: $(TOOLS)/ready ## Bytes and seconds to the first decrypted prediction from the wheel, by extra
 	$(TOOLS)/bin/python -m scripts.wheels.newcomer
