@@ -145,13 +145,8 @@ impl Rlwe {
         let level = known.level();
         self.check_ciphertext(a)?;
         Self::check_lower(&a.state, level)?;
-        let state = State { level, noise: known.state.noise, ..a.state };
-        let way = match level == a.level() {
-            true => WayDown::Here(state),
-            false if known.dropped => WayDown::Dropped(state),
-            false => WayDown::Divided(state),
-        };
-        Ok(self.brought(a, way))
+        let state = known.state_of(&a.state);
+        Ok(self.brought(a, WayDown { state, dropped: known.dropped }))
     }
 
     pub(super) fn check_lower(a: &State, level: usize) -> Result<(), SchemeError> {
@@ -179,7 +174,8 @@ impl Rlwe {
         self.check_bgv()?;
         let Some(&(_, first)) = terms.first() else { return no_terms() };
         self.check_summands(terms.iter().map(|&(_, a)| a), first)?;
-        let state = State { noise: known.state.noise, ..first.state };
+        Self::check_levels(&first.state, &known.state)?;
+        let state = known.state_of(&first.state);
         let mut words = Buffer::take(self.ciphertext_words(state.level));
         self.add_multiples(&mut words, (2, false), terms, constant, state.level);
         Ok(Ciphertext { tag: first.tag, state, words })
@@ -212,9 +208,8 @@ impl Rlwe {
         };
         self.add_multiples(&mut words, (3, true), terms, constant, first.level());
         let sum = Ciphertext { tag: first.tag, state: State { size: 3, ..first.state }, words };
-        // The noise is known.
-        let state = State { level: known.level(), noise: known.state.noise, ..first.state };
-        let words = self.relinearised_words(&sum, relin, known.level());
+        let state = known.state_of(&first.state);
+        let words = self.relinearised_words(&sum, relin, state.level);
         Ok(Ciphertext { tag: first.tag, state, words })
     }
 

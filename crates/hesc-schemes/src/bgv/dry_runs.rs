@@ -75,7 +75,6 @@ impl Rlwe {
         a: &DryValue,
         plaintext: &Plaintext,
     ) -> Result<(DryValue, Work), SchemeError> {
-        self.check_params(plaintext.params)?;
         let state = self.plus_plain_state(&a.state, plaintext)?;
         let primes = self.chain().level(state.level).len() as f64;
         Ok((DryValue { state, ..*a }, Work { transforms: primes, passes: 2.0 * primes }))

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::sampled::{MARGIN, Samples, Sum};
 use crate::error::refuse;
 use crate::rlwe::ciphertext::State;
-use crate::rlwe::levels::{Dropping, SPENT_ON_SPEED};
+use crate::rlwe::levels::{Dropping, WayDown};
 use crate::rlwe::noise::Noise;
 use crate::rlwe::{Basis, Ciphertext, Encryption, Rlwe, Work};
 use crate::{Fingerprint, SchemeError};
@@ -28,9 +28,9 @@ impl PlannedState {
         self.state.level
     }
 
-    /// Whether primes have been dropped for nothing to come to its level.
-    pub(crate) fn is_dropped(&self) -> bool {
-        self.dropped
+    /// The state of a ciphertext that this is known of.
+    pub(super) fn state_of(&self, a: &State) -> State {
+        State { level: self.state.level, noise: self.state.noise, ..*a }
     }
 
     /// The same, of which no further state is made by draws.
@@ -81,11 +81,9 @@ impl Rlwe {
 
     /// Whether a ciphertext has the noise of an encryption, to the last digit: sums have more.
     fn is_fresh(&self, a: &Ciphertext, under: &[Encryption]) -> bool {
-        let (bound, scale) = (self.spec().bound, self.default_scale());
-        let fresh = |key: &Encryption| self.fresh(self.fresh_deviation(*key), bound, scale);
         let whole = a.level() == self.levels() && a.size() == 2;
         let own = a.tag.params == self.fingerprint();
-        own && whole && under.iter().any(|key| fresh(key) == a.state.noise)
+        own && whole && under.iter().any(|&key| self.fresh_state(key).noise == a.state.noise)
     }
 
     /// A few words of a ciphertext's second component, the same for its negative, and for its sums with public numbers.
@@ -167,7 +165,7 @@ impl Rlwe {
 
     /// What [`Self::lower`] of a ciphertext costs.
     pub fn work_of_lowering(&self, from: &PlannedState, to: &PlannedState) -> Work {
-        self.work_of_way(from.level(), to.level(), to.is_dropped())
+        self.work_of_way(from.level(), to.level(), to.dropped)
     }
 
     /// Bits of room before an operation is refused.
@@ -194,9 +192,8 @@ impl Rlwe {
         self.check_params(a.params)?;
         Self::check_lower(&a.state, level)?;
         let Some(samples) = &a.samples else {
-            let way = self.way_down(&a.state, level, Dropping::NoWorse)?;
-            let dropped = way.is_dropped();
-            return Ok(PlannedState { dropped, ..self.planned_bounded(way.state()) });
+            let WayDown { state, dropped } = self.way_down(&a.state, level, Dropping::NoWorse)?;
+            return Ok(PlannedState { dropped, ..self.planned_bounded(state) });
         };
         if level == a.level() {
             return Ok(a.clone());
@@ -204,19 +201,13 @@ impl Rlwe {
         let divided = self.divided_state(&a.state, level).and_then(|state| {
             self.planned_division(state, Sum::of(samples), (a.level(), self.rounding(2)), seed)
         });
-        if self.chain().is_within(level, a.level())
-            && let Ok(state) = self.dropped_state(&a.state, level)
-        {
-            // Plans are made for what is drawn: what less noise would do does not matter.
-            let dropped = PlannedState { state, dropped: true, ..a.clone() };
-            let enough = |divided: &PlannedState| {
-                self.planned_budget(&dropped) >= self.planned_budget(divided) - SPENT_ON_SPEED
-            };
-            if divided.as_ref().map_or(true, enough) {
-                return Ok(dropped);
-            }
+        // Plans are made for what is drawn: what less noise would do does not matter.
+        let dropping = Dropping::ForSpeed;
+        let known = divided.as_ref().ok().map(|divided| &divided.state);
+        match self.dropped_instead(&a.state, level, dropping, known) {
+            Some(state) => Ok(PlannedState { state, dropped: true, ..a.clone() }),
+            None => divided,
         }
-        divided
     }
 
     /// What a division has left, with noise of a deviation that it adds to what was drawn; refused if it does not fit.

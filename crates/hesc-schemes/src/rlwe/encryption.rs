@@ -10,7 +10,7 @@ use super::buffer::Buffer;
 use super::ciphertext::{Bound, State};
 use super::domain::Domain;
 use super::key_pair::{PublicKey, SecretKey, residue_seeds};
-use super::noise::{LIMIT, Noise};
+use super::noise::LIMIT;
 use super::residues::{AtRest, Residues, RowMut};
 use super::scheme_operations::Message;
 use super::{Ciphertext, Plaintext, Rlwe, SeededCiphertext, parallel};
@@ -34,11 +34,31 @@ impl Rlwe {
         }
     }
 
-    /// The state of an encryption, whoever has its key.
+    /// The state of an encryption of numbers within the set's bound, whoever has its key.
     pub(crate) fn fresh_state(&self, under: Encryption) -> State {
         let (bound, scale) = (self.spec().bound, self.default_scale());
         let noise = self.fresh(self.fresh_deviation(under), bound, scale);
         State { level: self.levels(), size: 2, scale, factor: 1, noise }
+    }
+
+    /// The state of an encryption of a plaintext at a level: from the parameters and the declared bound alone, for it
+    /// travels.
+    fn encrypted_state(
+        &self,
+        under: Encryption,
+        plaintext: &Plaintext,
+        level: usize,
+    ) -> Result<State, SchemeError> {
+        let Bound::Declared(bound) = plaintext.bound else {
+            return refuse(
+                "plaintext",
+                "an operand in the clear",
+                "encode what is to be encrypted with a declared bound",
+            );
+        };
+        let scale = plaintext.scale();
+        let noise = self.fresh(self.fresh_deviation(under), bound, scale);
+        self.checked(State { level, scale, noise, ..self.fresh_state(under) })
     }
 
     /// A plaintext as a ciphertext of this level and factor wants it.
@@ -145,18 +165,6 @@ impl Rlwe {
         plaintext.level().unwrap_or(self.chain().levels())
     }
 
-    /// The noise of an encryption: from the parameters and the declared bound alone, for it travels.
-    fn fresh_noise(&self, plaintext: &Plaintext, deviation: f64) -> Result<Noise, SchemeError> {
-        let Bound::Declared(bound) = plaintext.bound else {
-            return refuse(
-                "plaintext",
-                "an operand in the clear",
-                "encode what is to be encrypted with a declared bound",
-            );
-        };
-        Ok(self.fresh(deviation, bound, plaintext.scale()))
-    }
-
     /// Public-key encryption, `(b u + e_0 + m, a u + e_1)`. Cost: three transforms a prime.
     ///
     /// # Errors
@@ -171,10 +179,8 @@ impl Rlwe {
         key.tag.check(self.fingerprint(), None)?;
         self.check_params(plaintext.params)?;
         let (n, level) = (self.ring_degree(), self.fresh_level(plaintext));
-        let noise = self.fresh_noise(plaintext, self.public_key_deviation())?;
-        let state =
-            self.checked(State { level, size: 2, scale: plaintext.scale(), factor: 1, noise })?;
-        let message = self.message(plaintext, level, 1)?;
+        let state = self.encrypted_state(Encryption::PublicKey, plaintext, level)?;
+        let message = self.message(plaintext, level, state.factor)?;
         let mut samplers: [Sampler; 3] = std::array::from_fn(|_| Sampler::new(self.ring()));
         samplers[0].sample_ternary(rng);
         samplers[1].sample_centred_binomial(rng);
@@ -240,10 +246,8 @@ impl Rlwe {
         }
         Self::check_level(plaintext, level)?;
         let n = self.ring_degree();
-        let noise = self.fresh_noise(plaintext, self.secret_key_deviation())?;
-        let state =
-            self.checked(State { level, size: 2, scale: plaintext.scale(), factor: 1, noise })?;
-        let message = self.message(plaintext, level, 1)?;
+        let state = self.encrypted_state(Encryption::SecretKey, plaintext, level)?;
+        let message = self.message(plaintext, level, state.factor)?;
         let seed = sampling::fresh_seed(rng);
         let (primes, places) = (self.chain().level(level), self.chain().places(level));
         let seeds = residue_seeds(seed, primes.len());

@@ -168,6 +168,7 @@ impl Rlwe {
         a: &State,
         plaintext: &Plaintext,
     ) -> Result<State, SchemeError> {
+        self.check_params(plaintext.params)?;
         Self::check_scales(a.scale, plaintext.scale())?;
         let bound = plaintext.bound.value();
         let own = self.operations().plain_noise(self, bound, plaintext.scale());
@@ -189,13 +190,17 @@ impl Rlwe {
     ) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
         let state = self.times_plain_state(&a.state, plaintext)?;
-        Self::check_level(plaintext, state.level)?;
+        Ok(Ciphertext { tag: a.tag, state, words: self.times_plain_words(a, plaintext) })
+    }
+
+    /// The words of [`Self::multiply_plain`].
+    pub(crate) fn times_plain_words(&self, a: &Ciphertext, plaintext: &Plaintext) -> Buffer {
         let n = self.ring_degree();
         let plain_modulus = self.spec().plaintext.modulus();
         let own = self.residues(a);
         let mut words = Buffer::take(a.words.len());
         parallel::for_each_chunk(&mut words, a.size() * n, n, |scratch, prime, out| {
-            let q = &self.chain().level(state.level)[prime];
+            let q = &self.chain().level(a.level())[prime];
             let factor = match plaintext.level {
                 None => {
                     let mut lifted = RowMut::of(&mut *scratch);
@@ -219,7 +224,7 @@ impl Rlwe {
             // Weights of a model may be its owner's secret; scratch space is used again.
             scratch.zeroize();
         });
-        Ok(Ciphertext { tag: a.tag, state, words })
+        words
     }
 
     /// The state of [`Self::multiply_plain`].
@@ -229,6 +234,7 @@ impl Rlwe {
         plaintext: &Plaintext,
     ) -> Result<State, SchemeError> {
         self.check_params(plaintext.params)?;
+        Self::check_level(plaintext, a.level)?;
         let noise = self.operations().plain_product_noise(self, a, plaintext);
         self.checked(State { scale: a.scale * plaintext.scale, noise, ..*a })
     }
@@ -251,9 +257,14 @@ impl Rlwe {
         scalar: i64,
     ) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
-        let noise = a.state.noise.times(rounded_up(scalar.unsigned_abs() as f64));
-        let state = self.checked(State { noise, ..a.state })?;
+        let state = self.times_integer_state(&a.state, scalar)?;
         Ok(Ciphertext { tag: a.tag, state, words: self.scaled_words(a, scalar) })
+    }
+
+    /// The state of a product with an integer.
+    fn times_integer_state(&self, a: &State, scalar: i64) -> Result<State, SchemeError> {
+        let noise = a.noise.times(rounded_up(scalar.unsigned_abs() as f64));
+        self.checked(State { noise, ..*a })
     }
 
     /// All words times an integer.

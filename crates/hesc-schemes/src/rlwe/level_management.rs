@@ -150,11 +150,8 @@ impl Rlwe {
             let terms = products.iter().map(|(a, b)| self.product_at(a, b.unwrap_or(a), level));
             let mut terms = terms.chain(others.iter().map(|c| self.lowered_state(c, level)));
             let first = terms.next().unwrap_or(Err(SchemeError::NoiseTooLarge))?;
-            terms.try_fold(first, |sum, term| {
-                // Terms that came down in different ways have different factors: only the noise counts.
-                let noise = sum.noise.plus(term?.noise);
-                self.checked(State { noise, ..sum })
-            })
+            // Terms that came down in different ways have different factors: the sum's is one of them.
+            terms.try_fold(first, |sum, term| self.sum_state(&sum, &term?))
         })
     }
 
@@ -214,10 +211,7 @@ impl Rlwe {
 
     /// The state of [`Self::settled`].
     pub(crate) fn settled_state(&self, product: State) -> Result<State, SchemeError> {
-        if !self.operations().has_scale() {
-            return Ok(product);
-        }
-        self.divided_state(&product, product.level - 1)
+        if self.operations().has_scale() { self.rescaled_state(&product) } else { Ok(product) }
     }
 
     /// The state of the relinearised product of factors that are brought to a level.

@@ -9,26 +9,12 @@ use crate::SchemeError;
 /// Bits of room that a product gives up for fewer primes: what rounding adds to noise that is larger.
 pub(crate) const SPENT_ON_SPEED: f64 = 0.25;
 
-/// How a ciphertext comes to a level, and its state there.
+/// A ciphertext's state at a level, and how it comes there.
 #[derive(Clone, Copy)]
-pub(crate) enum WayDown {
-    Here(State),
-    Dropped(State),
-    Divided(State),
-}
-
-impl WayDown {
-    /// The state at the level.
-    pub(crate) fn state(self) -> State {
-        match self {
-            Self::Here(state) | Self::Dropped(state) | Self::Divided(state) => state,
-        }
-    }
-
-    /// Whether primes are dropped for nothing.
-    pub(crate) fn is_dropped(self) -> bool {
-        matches!(self, Self::Dropped(_))
-    }
+pub(crate) struct WayDown {
+    pub state: State,
+    /// Whether primes are dropped for nothing instead of divided by.
+    pub dropped: bool,
 }
 
 /// When primes are dropped for nothing instead of divided by.
@@ -73,47 +59,62 @@ impl Rlwe {
 
     /// The state of [`Self::lowered`].
     pub(crate) fn lowered_state(&self, a: &State, level: usize) -> Result<State, SchemeError> {
-        self.way_down(a, level, Dropping::ForSpeed).map(WayDown::state)
+        Ok(self.way_down(a, level, Dropping::ForSpeed)?.state)
     }
 
+    /// How a ciphertext comes to a level not above its own.
     pub(crate) fn way_down(
         &self,
         a: &State,
         level: usize,
         dropping: Dropping,
     ) -> Result<WayDown, SchemeError> {
-        let (own, chain) = (self.operations(), self.chain());
         if level == a.level {
-            return Ok(WayDown::Here(*a));
+            return Ok(WayDown { state: *a, dropped: false });
         }
-        if own.has_scale() {
-            return self.dropped_state(a, level).map(WayDown::Dropped);
+        if self.operations().has_scale() {
+            return Ok(WayDown { state: self.dropped_state(a, level)?, dropped: true });
         }
         let divided = self.divided_state(a, level);
-        if own.survives_drops() && chain.is_within(level, a.level) {
-            let room = |state: &State| self.budget_of(state);
-            let enough = |dropped: &State| match (dropping, &divided) {
-                (Dropping::Never, _) => false,
-                (_, Err(_)) => true,
-                (Dropping::ForSpeed, Ok(divided)) => {
-                    room(dropped) >= room(divided) - SPENT_ON_SPEED
-                }
-                (Dropping::NoWorse, Ok(divided)) => dropped.noise.is_within(divided.noise),
-            };
-            if let Some(state) = self.dropped_state(a, level).ok().filter(enough) {
-                return Ok(WayDown::Dropped(state));
-            }
+        match self.dropped_instead(a, level, dropping, divided.as_ref().ok()) {
+            Some(state) => Ok(WayDown { state, dropped: true }),
+            None => Ok(WayDown { state: divided?, dropped: false }),
         }
-        divided.map(WayDown::Divided)
     }
 
-    /// A ciphertext that has come down in one of these ways.
+    /// The state where primes are dropped for nothing, if that is as good as what a division leaves, or the division
+    /// leaves nothing that decrypts.
+    pub(crate) fn dropped_instead(
+        &self,
+        a: &State,
+        level: usize,
+        dropping: Dropping,
+        divided: Option<&State>,
+    ) -> Option<State> {
+        if !self.operations().survives_drops() || !self.chain().is_within(level, a.level) {
+            return None;
+        }
+        let budget = |state: &State| self.budget_of(state);
+        let enough = |dropped: &State| match (dropping, divided) {
+            (Dropping::Never, _) => false,
+            (_, None) => true,
+            (Dropping::ForSpeed, Some(divided)) => {
+                budget(dropped) >= budget(divided) - SPENT_ON_SPEED
+            }
+            (Dropping::NoWorse, Some(divided)) => dropped.noise.is_within(divided.noise),
+        };
+        self.dropped_state(a, level).ok().filter(enough)
+    }
+
+    /// A ciphertext that has come down this way.
     pub(crate) fn brought(&self, a: &Ciphertext, way: WayDown) -> Ciphertext {
-        let state = way.state();
-        let words = match way {
-            WayDown::Here(_) => a.words.clone(),
-            WayDown::Dropped(_) => self.kept_words(a, state.level),
-            WayDown::Divided(_) => self.divided_words(a, state.level),
+        let WayDown { state, dropped } = way;
+        let words = if state.level == a.level() {
+            a.words.clone()
+        } else if dropped {
+            self.kept_words(a, state.level)
+        } else {
+            self.divided_words(a, state.level)
         };
         Ciphertext { tag: a.tag, state, words }
     }
@@ -144,12 +145,6 @@ impl Rlwe {
         let mut divided = State { level, noise, ..*a };
         self.operations().divide(&mut divided, quotient);
         self.checked(divided)
-    }
-
-    /// Every component divided by the last prime and rounded.
-    pub(crate) fn divided_by_last(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
-        let state = self.divided_state(&a.state, a.level().saturating_sub(1))?;
-        Ok(Ciphertext { tag: a.tag, state, words: self.divided_words(a, state.level) })
     }
 
     /// The words of every component divided by the primes that a level below has not, and rounded.

@@ -13,7 +13,7 @@ use super::keys::{GaloisKey, GaloisKeys, RelinKey, SwitchKey};
 use super::noise::{MOST_COMPONENTS, Noise};
 use super::residue_wire::{read_residues, residues_length, write_residues};
 use super::residues::RowMut;
-use super::{Ciphertext, Rlwe, SeededCiphertext, parallel};
+use super::{Ciphertext, Encryption, Rlwe, SeededCiphertext, parallel};
 use crate::wire::{Kind, Reader, TAG, Writer, framed};
 use crate::{SchemeError, Tag};
 
@@ -184,7 +184,7 @@ impl Rlwe {
         let words =
             self.read_polynomials(&mut reader, (self.chain().level(level), 1), self.domain())?;
         reader.finish()?;
-        let state = State { level, size: 2, scale, factor: 1, noise };
+        let state = State { level, scale, noise, ..self.fresh_state(Encryption::SecretKey) };
         Ok(SeededCiphertext { tag, state, seed, words })
     }
 

@@ -52,14 +52,20 @@ impl Rlwe {
             let power = self.ring().power(j + 1).into_iter();
             let words = power.map(|x| i64::from(x).rem_euclid(t) as u64).collect();
             let power = Plaintext::integers(self.fingerprint(), words);
-            let shifted = self.multiply_plain(number, &power)?;
-            // Values at roots of unity keep their size.
-            let (own, growth) = (number.state.noise, self.norms().monomial_growth);
-            let (infinity_norm, magnitude) = (own.infinity_norm * growth, own.magnitude * growth);
-            let state = State { noise: Noise { infinity_norm, magnitude, ..own }, ..shifted.state };
-            packed = self.add(&packed, &Ciphertext { state, ..shifted })?;
+            self.check_ciphertext(number)?;
+            let state = self.times_monomial_state(&number.state, &power)?;
+            let words = self.times_plain_words(number, &power);
+            packed = self.add(&packed, &Ciphertext { tag: number.tag, state, words })?;
         }
         Ok(packed)
+    }
+
+    /// The state of a product with a power of `X`: values at roots of unity keep their size.
+    fn times_monomial_state(&self, a: &State, power: &Plaintext) -> Result<State, SchemeError> {
+        let (own, growth) = (a.noise, self.norms().monomial_growth);
+        let (infinity_norm, magnitude) = (own.infinity_norm * growth, own.magnitude * growth);
+        let product = self.times_plain_state(a, power)?;
+        Ok(State { noise: Noise { infinity_norm, magnitude, ..own }, ..product })
     }
 
     /// Bits of room that so many ciphertexts together lose by [`Self::pack`], at most.
@@ -215,19 +221,25 @@ impl Rlwe {
         let product = self.multiply_plain(a, &Plaintext::integers(self.fingerprint(), words))?;
         let d = self.field_slots()?.ring().degree();
         // The sum of the first images, twice as many for each bit of their number.
-        let (mut sum, mut images, mut keys) = (product.clone(), 1, 0.0);
+        let (mut sum, mut images) = (product.clone(), 1);
         for bit in (0..d.ilog2()).rev() {
             sum = self.add(&sum, &image(&sum, images)?)?;
-            (images, keys) = (2 * images, 2.0 * keys + 1.0);
+            images *= 2;
             if d >> bit & 1 == 1 {
                 sum = self.add(&product, &image(&sum, 1)?)?;
-                (images, keys) = (images + 1, keys + 1.0);
+                images += 1;
             }
         }
-        let own = self.orbit_sum(product.state.noise, a.state.noise, d);
-        let noise = own.plus(self.switching_noise(a.level()).times_exactly(keys));
-        let state = self.checked(State { noise, ..a.state })?;
+        let state = self.extracted_state(&a.state, &product.state, d)?;
         Ok(Ciphertext { state, ..sum })
+    }
+
+    /// The state of [`Self::extract`]: the noise of the product in all images, which depend on each other, and a
+    /// switch of keys for each image but the first.
+    fn extracted_state(&self, a: &State, product: &State, d: usize) -> Result<State, SchemeError> {
+        let switches = self.switching_noise(a.level).times_exactly((d - 1) as f64);
+        let noise = self.orbit_sum(product.noise, a.noise, d).plus(switches);
+        self.checked(State { noise, ..*a })
     }
 
     /// The exponents of the automorphisms that [`Self::extract`] has to have keys for: of those for [`Self::unpack`].
