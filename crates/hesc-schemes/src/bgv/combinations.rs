@@ -62,7 +62,7 @@ impl Rlwe {
     /// Cost: a transform for each prime.
     ///
     /// # Errors
-    /// [`SchemeError::ParameterMismatch`]; [`SchemeError::LastLevel`] for no level of the set.
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::NoSuchLevel`].
     pub fn public_ciphertext(
         &self,
         numbers: &Plaintext,
@@ -71,9 +71,7 @@ impl Rlwe {
     ) -> Result<Ciphertext, SchemeError> {
         self.check_bgv()?;
         self.check_params(numbers.params)?;
-        if level == 0 || level > self.levels() {
-            return Err(SchemeError::LastLevel { level: self.levels(), wanted: level });
-        }
+        self.check_level(level)?;
         let t = self.spec().plaintext.modulus();
         let mut draws = Draws::new(seed);
         // `x` or `x - t`, such that their mean is zero.
@@ -151,10 +149,7 @@ impl Rlwe {
 
     pub(super) fn check_lower(a: &State, level: usize) -> Result<(), SchemeError> {
         Self::require_two_components(a, "a circuit")?;
-        if level == 0 || level > a.level {
-            return Err(SchemeError::LastLevel { level: a.level, wanted: level });
-        }
-        Ok(())
+        Self::check_reachable(a, level)
     }
 
     /// `sum k_i a_i + constant`, the constant in every slot; all at one level.

@@ -142,7 +142,7 @@ impl Rlwe {
     /// in common: it is bounded, whatever depends on what.
     ///
     /// # Errors
-    /// As [`Self::check_combines`], [`Self::unpacking_level`] and [`Self::unpack`].
+    /// As [`Self::check_combines`], [`Self::unpacking_level`] and [`Self::unpack`]; [`SchemeError::NoSuchLevel`].
     pub fn planned_unpacked(
         &self,
         count: usize,
@@ -151,12 +151,10 @@ impl Rlwe {
         self.check_combines()?;
         let fresh = self.fresh_state(Encryption::PublicKey);
         let level = match level {
-            Some(level) if level == 0 || level > fresh.level => {
-                return Err(SchemeError::LastLevel { level: fresh.level, wanted: level });
-            }
             Some(level) => level,
             None => self.level_of_unpacked(&fresh, Basis::Normal)?,
         };
+        self.check_level(level)?;
         let d = self.field_slots()?.ring().degree();
         let size = self.constant_of(Basis::Normal, 0)?.size;
         let output = self.unpacked_state(&fresh, size, d, level)?;
@@ -528,6 +526,13 @@ mod tests {
         let bounded = s.planned(&own);
         let known = s.planned_combination(&[(-2, &bounded), (3, &bounded)], 1).unwrap();
         assert!(known.state.noise.deviation >= 4.99 * bounded.state.noise.deviation);
+        // What is known of a sum at one level is known of none at another.
+        let result = s.combination(&[(-2, &lower), (3, &lower)], 1, &known).map(drop);
+        let levels = [lower.level(), known.level()];
+        assert_eq!(
+            result,
+            Err(SchemeError::LevelMismatch { expected: levels[0], found: levels[1] })
+        );
     }
 
     /// Public numbers that are all alike have as many signs of either kind as chance gives: 64 of 128, beside a drawn

@@ -69,12 +69,15 @@ impl Rlwe {
         factor: u64,
     ) -> Result<Message<'a>, SchemeError> {
         self.check_params(plaintext.params)?;
-        Self::check_level(plaintext, level)?;
+        Self::check_plain_level(plaintext, level)?;
         Ok(self.operations().message(self.chain(), plaintext, level, factor))
     }
 
     /// Refuses a plaintext that was encoded for another level.
-    pub(crate) fn check_level(plaintext: &Plaintext, level: usize) -> Result<(), SchemeError> {
+    pub(crate) fn check_plain_level(
+        plaintext: &Plaintext,
+        level: usize,
+    ) -> Result<(), SchemeError> {
         match plaintext.level {
             Some(found) if found != level => {
                 Err(SchemeError::LevelMismatch { expected: level, found })
@@ -231,7 +234,7 @@ impl Rlwe {
     ///
     /// # Errors
     /// As [`Self::encrypt_seeded`]; [`SchemeError::LevelMismatch`] for a plaintext of CKKS at another level,
-    /// [`SchemeError::LastLevel`] for a level that does not exist.
+    /// [`SchemeError::NoSuchLevel`].
     pub fn encrypt_seeded_at(
         &self,
         key: &SecretKey,
@@ -241,10 +244,8 @@ impl Rlwe {
     ) -> Result<SeededCiphertext, SchemeError> {
         key.tag.check(self.fingerprint(), None)?;
         self.check_params(plaintext.params)?;
-        if !(1..=self.levels()).contains(&level) {
-            return Err(SchemeError::LastLevel { level: self.levels(), wanted: level });
-        }
-        Self::check_level(plaintext, level)?;
+        self.check_level(level)?;
+        Self::check_plain_level(plaintext, level)?;
         let n = self.ring_degree();
         let state = self.encrypted_state(Encryption::SecretKey, plaintext, level)?;
         let message = self.message(plaintext, level, state.factor)?;

@@ -234,7 +234,7 @@ impl Rlwe {
         plaintext: &Plaintext,
     ) -> Result<State, SchemeError> {
         self.check_params(plaintext.params)?;
-        Self::check_level(plaintext, a.level)?;
+        Self::check_plain_level(plaintext, a.level)?;
         let noise = self.operations().plain_product_noise(self, a, plaintext);
         self.checked(State { scale: a.scale * plaintext.scale, noise, ..*a })
     }

@@ -28,6 +28,28 @@ pub(crate) enum Dropping {
 }
 
 impl Rlwe {
+    /// Refuses a level that the set does not have.
+    ///
+    /// # Errors
+    /// [`SchemeError::NoSuchLevel`].
+    pub fn check_level(&self, level: usize) -> Result<(), SchemeError> {
+        let levels = self.levels();
+        if (1..=levels).contains(&level) {
+            Ok(())
+        } else {
+            Err(SchemeError::NoSuchLevel { level, levels })
+        }
+    }
+
+    /// Refuses a level that a ciphertext cannot be brought to: above its own, or none.
+    pub(crate) fn check_reachable(a: &State, level: usize) -> Result<(), SchemeError> {
+        if (1..=a.level).contains(&level) {
+            Ok(())
+        } else {
+            Err(SchemeError::LastLevel { level: a.level, wanted: level })
+        }
+    }
+
     /// One level down, the plaintext unchanged: [`Self::mod_switch_to`].
     ///
     /// # Errors
@@ -44,9 +66,7 @@ impl Rlwe {
     /// none; [`SchemeError::NoiseBudget`].
     pub fn mod_switch_to(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
-        if level == 0 || level > a.level() {
-            return Err(SchemeError::LastLevel { level: a.level(), wanted: level });
-        }
+        Self::check_reachable(&a.state, level)?;
         Ok(self.brought(a, self.way_down(&a.state, level, Dropping::Never)?))
     }
 
@@ -137,9 +157,7 @@ impl Rlwe {
 
     /// At a level below, divided by the primes that it has not and rounded.
     pub(crate) fn divided_state(&self, a: &State, level: usize) -> Result<State, SchemeError> {
-        if level == 0 {
-            return Err(SchemeError::LastLevel { level: a.level, wanted: level });
-        }
+        Self::check_reachable(a, level)?;
         let quotient = &self.chain().division(a.level, level).quotient;
         let noise = self.divided_noise(a, quotient.value());
         let mut divided = State { level, noise, ..*a };

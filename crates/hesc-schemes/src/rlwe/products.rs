@@ -193,13 +193,7 @@ impl Rlwe {
     /// The state of [`Self::relinearise_to`], of three components.
     pub(crate) fn relinearised_state(&self, a: &State, level: usize) -> Result<State, SchemeError> {
         let switched = self.switched_state(a)?;
-        if level == a.level {
-            return Ok(switched);
-        }
-        if level > a.level {
-            return Err(SchemeError::LastLevel { level: a.level, wanted: level });
-        }
-        self.divided_state(&switched, level)
+        if level == a.level { Ok(switched) } else { self.divided_state(&switched, level) }
     }
 
     /// The state after switching a key, which leaves two components.

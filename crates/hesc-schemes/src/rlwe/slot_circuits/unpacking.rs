@@ -124,9 +124,7 @@ impl Rlwe {
         self.check_outputs(outputs)?;
         self.check_ciphertext(a)?;
         Self::require_two_components(&a.state, "unpacking")?;
-        if level == 0 || level > a.level() {
-            return Err(SchemeError::LastLevel { level: a.level(), wanted: level });
-        }
+        Self::check_reachable(&a.state, level)?;
         // Slots of degree 1 need no keys, but the way here goes by the special primes.
         if self.chain().special().is_empty() {
             return refuse("special_moduli", "[]", "unpacking needs at least one special prime");
