@@ -11,7 +11,7 @@ use super::noise::{MOST_COMPONENTS, POWER_MARGIN};
 use super::residue_wire::{read_residues, residues_length, write_residues};
 use super::residues::Residues;
 use super::values::Values;
-use crate::wire::{Kind, Reader, TAG, Writer, framed};
+use crate::wire::{Kind, Reader, SEED, TAG, Writer, framed};
 use crate::{Fingerprint, KeyId, SchemeError, Tag};
 
 /// A uniform ternary polynomial as evaluations modulo all primes of a set, prime after prime. No `Debug`, no
@@ -94,7 +94,7 @@ impl<W: Word> PublicKey<W> {
     /// Bytes of the wire form.
     pub(crate) fn length<B: Basis<W> + ?Sized>(basis: &B) -> usize {
         let first = residues_length(basis.ring_degree(), basis.moduli().into_iter());
-        framed(TAG + size_of::<RngSeed>() + first)
+        framed(TAG + SEED + first)
     }
 
     pub(crate) fn to_bytes<B: Basis<W> + ?Sized>(&self, basis: &B) -> Vec<u8> {

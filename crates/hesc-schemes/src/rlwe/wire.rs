@@ -14,15 +14,14 @@ use super::noise::{MOST_COMPONENTS, Noise};
 use super::residue_wire::{read_residues, residues_length, write_residues};
 use super::residues::RowMut;
 use super::{Ciphertext, Encryption, Rlwe, SeededCiphertext, parallel};
-use crate::wire::{Kind, Reader, TAG, Writer, framed};
+use crate::wire::{BYTE, COUNT, Kind, Reader, SEED, TAG, WORD, Writer, framed};
 use crate::{SchemeError, Tag};
 
 /// Factors that no circuit within a modulus of 881 bits brings together.
 const MOST_DEGREE: u32 = 1 << 16;
 
-/// Bytes of scale and noise.
-const NOISE: usize = 5 * size_of::<f64>() + size_of::<u32>();
-const SEED: usize = size_of::<RngSeed>();
+/// Bytes of scale and noise: five doubles and a degree.
+const NOISE: usize = 5 * WORD + COUNT;
 
 /// Primes, each as often as it has polynomials.
 fn moduli(primes: &[Prime], per_prime: usize) -> impl Iterator<Item = u64> {
@@ -114,7 +113,9 @@ impl Rlwe {
 
     /// Bytes of a ciphertext of so many components at a level, one of the set's.
     pub fn ciphertext_length(&self, level: usize, components: usize) -> usize {
-        framed(TAG + 10 + NOISE + self.polynomials_length((self.chain().level(level), components)))
+        let polynomials = self.polynomials_length((self.chain().level(level), components));
+        // Level, components, factor.
+        framed(TAG + BYTE + BYTE + WORD + NOISE + polynomials)
     }
 
     /// Wire form of a ciphertext.
@@ -156,7 +157,7 @@ impl Rlwe {
 
     /// Bytes of a seeded ciphertext at a level, one of the set's.
     pub fn seeded_length(&self, level: usize) -> usize {
-        framed(TAG + 1 + SEED + NOISE + self.polynomials_length((self.chain().level(level), 1)))
+        framed(TAG + BYTE + SEED + NOISE + self.polynomials_length((self.chain().level(level), 1)))
     }
 
     /// Wire form of a seeded ciphertext.
@@ -301,7 +302,7 @@ impl Rlwe {
 
     /// Bytes of the keys of so many automorphisms; of a set with special primes.
     pub fn galois_keys_length(&self, automorphisms: usize) -> usize {
-        framed(TAG + 4 + automorphisms * (4 + self.switch_key_length()))
+        framed(TAG + COUNT + automorphisms * (COUNT + self.switch_key_length()))
     }
 
     /// Wire form of rotation keys.
