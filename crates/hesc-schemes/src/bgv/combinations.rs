@@ -2,13 +2,13 @@
 //! before ([`super::planned_states`]).
 //!
 //! For sets whose primes are 1 modulo the plaintext modulus: all others change the factor on plaintexts from level to
-//! level, and sums of ciphertexts that came down in different ways would cost room.
+//! level, and sums of ciphertexts that came down in different ways would cost noise budget.
 
 use hesc_math::residues::kernels;
 use hesc_math::ring::Eval;
 
 use super::planned_states::{PlannedState, no_products, no_terms};
-use super::sampled::Draws;
+use super::sampled::SplitMix;
 use crate::SchemeError;
 use crate::error::refuse;
 use crate::rlwe::buffer::{Buffer, KeptBuffers};
@@ -73,12 +73,12 @@ impl Rlwe {
         self.check_params(numbers.params)?;
         self.check_level(level)?;
         let t = self.spec().plaintext.modulus();
-        let mut draws = Draws::new(seed);
+        let mut generator = SplitMix::new(seed);
         // `x` or `x - t`, such that their mean is zero.
         let signed: Vec<i64> = numbers
             .words
             .iter()
-            .map(|&x| if draws.below(t) < x { x as i64 - t as i64 } else { x as i64 })
+            .map(|&x| if generator.below(t) < x { x as i64 - t as i64 } else { x as i64 })
             .collect();
         let (n, primes) = (self.ring_degree(), self.chain().level(level));
         let mut words = Buffer::take(2 * n * primes.len());
@@ -89,7 +89,7 @@ impl Rlwe {
             for (word, &x) in first.iter_mut().zip(&signed) {
                 *word = if x < 0 { q - x.unsigned_abs() } else { x as u64 };
             }
-            self.domain().rest_coefficients(RowMut::of(first), &primes[prime]);
+            self.domain().rest_coefficients(RowMut::assume(first), &primes[prime]);
             second.fill(0);
         });
         let state = self.planned_public(level, seed).state;
@@ -202,7 +202,8 @@ impl Rlwe {
             _ => self.sum_of_tensors(products, first.level()),
         };
         self.add_multiples(&mut words, (3, true), terms, constant, first.level());
-        let sum = Ciphertext { tag: first.tag, state: State { size: 3, ..first.state }, words };
+        let sum =
+            Ciphertext { tag: first.tag, state: State { components: 3, ..first.state }, words };
         let state = known.state_of(&first.state);
         let words = self.relinearised_words(&sum, relin, state.level);
         Ok(Ciphertext { tag: first.tag, state, words })

@@ -26,7 +26,7 @@ pub struct SecretKey<W: Word = u64> {
 impl SecretKey {
     /// Its residues modulo all primes.
     pub(crate) fn residues(&self, ring_degree: usize) -> Residues<'_, Eval> {
-        Residues::of(&self.words, 1, ring_degree)
+        Residues::assume(&self.words, 1, ring_degree)
     }
 }
 
@@ -223,7 +223,7 @@ fn uniform<W: Word, B: Basis<W> + ?Sized>(basis: &B, seed: RngSeed) -> Vec<W> {
     let mut words = vec![W::zeroed(); n * moduli.len()];
     let seeds = residue_seeds(seed, moduli.len());
     for ((row, q), seed) in words.chunks_exact_mut(n).zip(moduli).zip(seeds) {
-        sampling::fill_uniform_limb(row, q, &mut AesCtrRng::from_seed(seed));
+        sampling::fill_uniform_row(row, q, &mut AesCtrRng::from_seed(seed));
     }
     words
 }

@@ -6,7 +6,7 @@ use super::residues::{Residues, RowMut};
 use super::{Ciphertext, Rlwe, parallel};
 use crate::SchemeError;
 
-/// Bits of room that a product gives up for fewer primes: what rounding adds to noise that is larger.
+/// Bits of noise budget that a product gives up for fewer primes: what rounding adds to noise that is larger.
 pub(crate) const SPENT_ON_SPEED: f64 = 0.25;
 
 /// A ciphertext's state at a level, and how it comes there.
@@ -21,7 +21,7 @@ pub(crate) struct WayDown {
 #[derive(Clone, Copy)]
 pub(crate) enum Dropping {
     Never,
-    /// Where that leaves as much room, but for a quarter of a bit.
+    /// Where that leaves as much noise budget, but for a quarter of a bit.
     ForSpeed,
     /// Where no part of what is known of the noise is larger then: less noise never ends as more.
     NoWorse,
@@ -71,7 +71,7 @@ impl Rlwe {
     }
 
     /// A factor of a product brought to a level, from 1 to its own: primes are dropped for nothing where a
-    /// division would leave no more room. In BGV the plaintext's factor then depends on which was done, so that
+    /// division would leave no more noise budget. In BGV the plaintext's factor then depends on which was done, so that
     /// sums, which need equal factors, take [`Self::mod_switch_to`].
     pub(crate) fn lowered(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext, SchemeError> {
         Ok(self.brought(a, self.way_down(&a.state, level, Dropping::ForSpeed)?))
@@ -146,10 +146,10 @@ impl Rlwe {
 
     /// The words of the primes that a level has.
     pub(crate) fn kept_words(&self, a: &Ciphertext, level: usize) -> Buffer {
-        let (own, size) = (self.residues(a), a.size() * self.ring_degree());
+        let (own, length) = (self.residues(a), a.components() * self.ring_degree());
         let (there, wanted) = (self.chain().places(a.level()), self.chain().places(level));
-        let mut words = Buffer::take(size * wanted.len());
-        for (out, place) in words.chunks_exact_mut(size).zip(wanted) {
+        let mut words = Buffer::take(length * wanted.len());
+        for (out, place) in words.chunks_exact_mut(length).zip(wanted) {
             out.copy_from_slice(own.at(there.partition_point(|other| other < place)));
         }
         words
@@ -167,29 +167,29 @@ impl Rlwe {
 
     /// The words of every component divided by the primes that a level below has not, and rounded.
     pub(crate) fn divided_words(&self, a: &Ciphertext, level: usize) -> Buffer {
-        let (n, chain, components) = (self.ring_degree(), self.chain(), a.size());
+        let (n, chain, components) = (self.ring_degree(), self.chain(), a.components());
         let (before, after) = (chain.level(a.level()), chain.level(level));
         let division = chain.division(a.level(), level);
         let own = self.residues(a);
         let mut divisors = Buffer::take(division.divisors.len() * components * n);
         parallel::for_each_row(&mut divisors, (components, n), 0, |_, divisor, component, out| {
-            let (prime, mut row) = (division.divisors[divisor], RowMut::of(out));
+            let (prime, mut row) = (division.divisors[divisor], RowMut::assume(out));
             row.copy(own.row(prime, component));
             self.domain().coefficients(row, &before[prime]);
         });
-        let divisors = Residues::of(&divisors, components, n);
+        let divisors = Residues::assume(&divisors, components, n);
         let prepared =
             parallel::prepare(&division.remainder, components, n, |component, divisor| {
                 divisors.row(divisor, component)
             });
         let mut words = Buffer::take(after.len() * components * n);
         parallel::for_each_row(&mut words, (components, n), n, |scratch, prime, component, out| {
-            let (q, mut out) = (&after[prime], RowMut::of(out));
+            let (q, mut out) = (&after[prime], RowMut::assume(out));
             match division.kept[prime] {
                 Some(kept) => out.copy(own.row(kept, component)),
                 None => out.clear(),
             }
-            let mut remainder = RowMut::of(scratch);
+            let mut remainder = RowMut::assume(scratch);
             remainder.convert(&division.remainder, prime, prepared.of(component));
             let remainder = self.domain().rest_coefficients(remainder, q);
             out.subtract_and_scale(remainder.row(), division.inverses[prime], q);

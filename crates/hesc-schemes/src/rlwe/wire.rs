@@ -44,7 +44,7 @@ impl Rlwe {
         let n = self.ring_degree();
         let mut words = words.to_vec();
         parallel::for_each_chunk(&mut words, n, 0, |_, index, row| {
-            domain.coefficients(RowMut::of(row), &primes[index / per_prime]);
+            domain.coefficients(RowMut::assume(row), &primes[index / per_prime]);
         });
         write_residues(writer, &words, n, moduli(primes, per_prime));
     }
@@ -58,7 +58,7 @@ impl Rlwe {
         let n = self.ring_degree();
         let mut words = read_residues(reader, n, moduli(primes, per_prime))?;
         parallel::for_each_chunk(&mut words, n, 0, |_, index, row| {
-            domain.rest_coefficients(RowMut::of(row), &primes[index / per_prime]);
+            domain.rest_coefficients(RowMut::assume(row), &primes[index / per_prime]);
         });
         Ok(words)
     }
@@ -120,13 +120,13 @@ impl Rlwe {
 
     /// Wire form of a ciphertext.
     pub fn ciphertext_to_bytes(&self, a: &Ciphertext) -> Vec<u8> {
-        let State { level, size, scale, factor, noise } = a.state;
-        let length = self.ciphertext_length(level, size);
+        let State { level, components, scale, factor, noise } = a.state;
+        let length = self.ciphertext_length(level, components);
         let mut writer = Writer::of_length(Kind::VectorCiphertext, length);
-        writer.tag(a.tag).u8(level as u8).u8(size as u8).u64(factor);
+        writer.tag(a.tag).u8(level as u8).u8(components as u8).u64(factor);
         Self::write_noise(&mut writer, scale, noise);
         let primes = self.chain().level(level);
-        self.write_polynomials(&mut writer, &a.words, (primes, size), self.domain());
+        self.write_polynomials(&mut writer, &a.words, (primes, components), self.domain());
         writer.finish()
     }
 
@@ -139,8 +139,8 @@ impl Rlwe {
         let mut reader = Reader::open(bytes, Kind::VectorCiphertext)?;
         let tag = reader.tag(self.fingerprint())?;
         let level = self.read_level(&mut reader)?;
-        let size = usize::from(reader.u8()?);
-        if !(2..=MOST_COMPONENTS).contains(&size) {
+        let components = usize::from(reader.u8()?);
+        if !(2..=MOST_COMPONENTS).contains(&components) {
             return Err(reader.error("the number of components is impossible"));
         }
         let factor = reader.u64()?;
@@ -149,10 +149,10 @@ impl Rlwe {
         }
         let (scale, noise) = self.read_noise(&mut reader, level)?;
         let primes = self.chain().level(level);
-        let words = self.read_polynomials(&mut reader, (primes, size), self.domain())?;
+        let words = self.read_polynomials(&mut reader, (primes, components), self.domain())?;
         let words = Buffer::from(&*words);
         reader.finish()?;
-        Ok(Ciphertext { tag, state: State { level, size, scale, factor, noise }, words })
+        Ok(Ciphertext { tag, state: State { level, components, scale, factor, noise }, words })
     }
 
     /// Bytes of a seeded ciphertext at a level, one of the set's.

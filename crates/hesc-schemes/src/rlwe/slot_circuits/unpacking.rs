@@ -68,7 +68,7 @@ impl Rlwe {
         Ok(State { noise: Noise { infinity_norm, magnitude, ..own }, ..product })
     }
 
-    /// Bits of room that so many ciphertexts together lose by [`Self::pack`], at most.
+    /// Bits of noise budget that so many ciphertexts together lose by [`Self::pack`], at most.
     ///
     /// # Errors
     /// [`SchemeError::TooManyValues`] for more than `d`; as [`Self::field_slots`].
@@ -158,7 +158,7 @@ impl Rlwe {
                 };
                 for sums in sums.chunks_exact(targets * 2 * n) {
                     let state = states[unpacked.len()];
-                    let sums = Residues::of(sums, 2, n);
+                    let sums = Residues::assume(sums, 2, n);
                     let words = self.divided_sums(a.level(), level, 0, |_, target, out| {
                         let rows = out.into_iter().zip(sums.rows(target.index));
                         rows.for_each(|(mut out, sum)| out.copy(sum));
@@ -170,7 +170,7 @@ impl Rlwe {
         }))
     }
 
-    /// The level at which outputs of [`Self::unpack`] have the most room as factors of a product: what to divide by at
+    /// The level at which outputs of [`Self::unpack`] have the most noise budget as factors of a product: what to divide by at
     /// once.
     ///
     /// # Errors
@@ -348,7 +348,7 @@ impl Rlwe {
     fn constant_images(&self, out: &mut [u64], constant: &[u64], q: &Prime, keys: &[&GaloisKey]) {
         let n = self.ring_degree();
         let (first, others) = out.split_at_mut(n);
-        let mut first = RowMut::<Coeff>::of(first);
+        let mut first = RowMut::<Coeff>::assume(first);
         first.lift_centred(constant, self.spec().plaintext.modulus(), q);
         let first = first.forward(q);
         for (mut out, key) in RowMut::<Eval>::all(others, n).zip(keys) {
@@ -361,7 +361,7 @@ impl Rlwe {
     fn weighted_images(&self, images: &Images, constants: &[u64], outputs: &[usize]) -> Buffer {
         let (n, chain, d) = (self.ring_degree(), self.chain(), images.count);
         let targets: Vec<Target<'_>> = chain.targets(images.level).collect();
-        let constants = Residues::<Eval>::of(constants, d, n);
+        let constants = Residues::<Eval>::assume(constants, d, n);
         let mut words = Buffer::take(outputs.len() * targets.len() * 2 * n);
         let mut by_target: Vec<Vec<[&mut [u64]; 2]>> = targets.iter().map(|_| Vec::new()).collect();
         for (i, row) in words.chunks_exact_mut(2 * n).enumerate() {
@@ -399,7 +399,7 @@ impl Rlwe {
 impl Images {
     /// Both components of all images modulo a target prime.
     fn pairs(&self, index: usize, n: usize) -> impl Iterator<Item = [Row<'_, Eval>; 2]> {
-        let all = Residues::of(&self.words, 2 * self.count, n);
+        let all = Residues::assume(&self.words, 2 * self.count, n);
         (0..self.count).map(move |image| [0, 1].map(|i| all.row(index, 2 * image + i)))
     }
 }

@@ -12,7 +12,7 @@ use crate::wire::{BYTE, COUNT, Kind, Reader, SEED, TAG, WORD, Writer, framed, pa
 impl<W: Word, E: Encoding<W>> Lattice<W, E> {
     fn polys_length(&self, polys: usize) -> usize {
         let ring = self.ring();
-        polys * residues_length(ring.ring_degree(), self.moduli().take(ring.limbs()))
+        polys * residues_length(ring.ring_degree(), self.moduli().take(ring.rows()))
     }
 
     pub(super) fn full_length(&self, blocks: usize) -> usize {
@@ -45,7 +45,7 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
 
     fn read_polys(&self, reader: &mut Reader<'_>, polys: usize) -> Result<Vec<W>, SchemeError> {
         let ring = self.ring();
-        read_residues(reader, ring.ring_degree(), self.moduli().take(polys * ring.limbs()))
+        read_residues(reader, ring.ring_degree(), self.moduli().take(polys * ring.rows()))
     }
 
     /// Reads a noise deviation and a scale and refuses what no honest sender has.
