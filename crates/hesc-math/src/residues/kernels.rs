@@ -1,12 +1,12 @@
-//! Loops over single limbs. Inputs are reduced and so are outputs, unless a function says
+//! Loops over single rows. Inputs are reduced and so are outputs, unless a function says
 //! otherwise; slices of one call have the same length.
 
 use hesc_kernels::vectorised;
 use std::ops::Range;
 
 use super::{Factor, Reducer};
-use crate::lanes::{self, Kernel, LANES, Lanes};
-use crate::limb;
+use crate::lanes::{self, Kernel, LANES, Lanes, array_of};
+use crate::rows;
 
 /// What happens at each place: `I` inputs and the `O` values that are there give `O` new ones.
 trait Pointwise<const I: usize, const O: usize> {
@@ -31,11 +31,11 @@ impl<P: Pointwise<I, O>, const I: usize, const O: usize> Kernel for OnLanes<'_, 
         let inputs = inputs.map(|input| &input[..length]);
         let mut outputs = outputs.map(|output| &mut output[..length]);
         for i in 0..length {
-            let x = std::array::from_fn(|k| l.load_words(&inputs[k][i]));
-            let old = std::array::from_fn(|k| l.load_words(&outputs[k][i]));
+            let x = array_of(l.zero(), |k| l.load_words(&inputs[k][i]));
+            let old = array_of(l.zero(), |k| l.load_words(&outputs[k][i]));
             let new = self.operation.lanes(l, x, old);
-            for (output, value) in outputs.iter_mut().zip(new) {
-                l.store_words(&mut output[i], value);
+            for (k, output) in outputs.iter_mut().enumerate() {
+                l.store_words(&mut output[i], new[k]);
             }
         }
     }
@@ -49,7 +49,7 @@ fn check_lengths<const I: usize, const O: usize>(
     let length = outputs.first().map_or(0, |output| output.len());
     assert!(
         inputs.iter().all(|x| x.len() == length) && outputs.iter().all(|x| x.len() == length),
-        "limbs of one ring have one length"
+        "rows of one ring have one length"
     );
     length
 }
@@ -62,7 +62,7 @@ fn run<P: Pointwise<I, O>, const I: usize, const O: usize>(
     outputs: [&mut [u64]; O],
 ) {
     let length = check_lengths(inputs, &outputs);
-    // Rings of odd index have limbs of which lanes leave a few words.
+    // Rings of odd index have rows of which lanes leave a few words.
     let fits = reducer.fits_lanes() && lanes::available();
     let on_lanes = if fits { length - length % LANES } else { 0 };
     let inputs = inputs.map(|input| input.split_at(on_lanes));
@@ -82,10 +82,11 @@ fn run_words<P: Pointwise<I, O>, const I: usize, const O: usize>(
     mut outputs: [&mut [u64]; O],
 ) {
     for i in 0..check_lengths(inputs, &outputs) {
-        let x = std::array::from_fn(|k| inputs[k][i]);
-        let old = std::array::from_fn(|k| outputs[k][i]);
-        for (output, value) in outputs.iter_mut().zip(operation.scalar(x, old)) {
-            output[i] = value;
+        let x = array_of(0, |k| inputs[k][i]);
+        let old = array_of(0, |k| outputs[k][i]);
+        let new = operation.scalar(x, old);
+        for (k, output) in outputs.iter_mut().enumerate() {
+            output[i] = new[k];
         }
     }
 }
@@ -246,7 +247,7 @@ pub fn sum_of_tensors(out: [&mut [u64]; 3], products: &[TensorRows<'_>], q: &Red
     let length = check_lengths([], &out);
     assert!(
         products.iter().flatten().all(|x| x.len() == length),
-        "limbs of one ring have one length"
+        "rows of one ring have one length"
     );
     let fits = q.fits_lanes() && lanes::available();
     let on_lanes = if fits { length - length % LANES } else { 0 };
@@ -285,10 +286,10 @@ impl Kernel for SumOfTensors<'_> {
                         0 => l.zero(),
                         _ => l.load_words(&out[i]),
                     };
-                    let mut low = out.each_ref().map(|out| before(out));
+                    let mut low: [_; 3] = array_of(l.zero(), |part| before(out[part]));
                     let mut high = [l.zero(); 3];
                     for rows in products {
-                        let [a, c, b, d] = rows.map(|row| l.load_words(&row[i]));
+                        let [a, c, b, d] = array_of(l.zero(), |k| l.load_words(&rows[k][i]));
                         for (part, x, y) in [(0, a, b), (1, a, d), (1, c, b), (2, c, d)] {
                             low[part] = l.add_low(low[part], x, y);
                             high[part] = l.add_high(high[part], x, y);
@@ -343,13 +344,13 @@ pub fn subtract(a: &mut [u64], b: &[u64], q: &Reducer) {
 
 /// `a += b`.
 pub fn add(a: &mut [u64], b: &[u64], q: &Reducer) {
-    assert_eq!(a.len(), b.len(), "limbs of one ring have one length");
-    limb::u64::add(a, b, q.value());
+    assert_eq!(a.len(), b.len(), "rows of one ring have one length");
+    rows::u64::add(a, b, q.value());
 }
 
 /// `out = b + c`.
 pub fn add_into(out: &mut [u64], b: &[u64], c: &[u64], q: &Reducer) {
-    assert!(out.len() == b.len() && b.len() == c.len(), "limbs of one ring have one length");
+    assert!(out.len() == b.len() && b.len() == c.len(), "rows of one ring have one length");
     sum(out, b, c, q.value());
 }
 
@@ -370,7 +371,7 @@ const COLUMNS: usize = 128;
 /// If the rows are not as long as `out`.
 pub fn sum_of_rows(out: &mut [u64], counts: bool, plus: &[&[u64]], minus: &[&[u64]], q: &Reducer) {
     let mut rows = plus.iter().chain(minus);
-    assert!(rows.all(|x| x.len() == out.len()), "limbs of one ring have one length");
+    assert!(rows.all(|x| x.len() == out.len()), "rows of one ring have one length");
     rows_summed(out, counts, plus, minus, q.value());
 }
 
@@ -400,7 +401,7 @@ vectorised! {
 
 /// `out = b - c`.
 pub fn subtract_into(out: &mut [u64], b: &[u64], c: &[u64], q: &Reducer) {
-    assert!(out.len() == b.len() && b.len() == c.len(), "limbs of one ring have one length");
+    assert!(out.len() == b.len() && b.len() == c.len(), "rows of one ring have one length");
     difference(out, b, c, q.value());
 }
 
@@ -414,12 +415,12 @@ vectorised! {
 
 /// `a = -a`.
 pub fn negate(a: &mut [u64], q: &Reducer) {
-    limb::u64::neg(a, q.value());
+    rows::u64::neg(a, q.value());
 }
 
 /// `a += small` for signed coefficients smaller than the prime.
 pub fn add_small(a: &mut [u64], small: &[i16], q: &Reducer) {
-    limb::u64::add_signed(a, small, q.value());
+    rows::u64::add_signed(a, small, q.value());
 }
 
 /// `a += signed` for signed numbers smaller than the prime in absolute value.
@@ -501,10 +502,7 @@ pub fn inner_products(out: [&mut [u64]; 2], a: &[&[u64]], b: &[&[u64]], c: &[&[u
     let [first, second] = out;
     let length = first.len();
     let rows = a.iter().chain(b).chain(c);
-    assert!(
-        rows.chain([&&*second]).all(|x| x.len() == length),
-        "limbs of one ring have one length"
-    );
+    assert!(rows.chain([&&*second]).all(|x| x.len() == length), "rows of one ring have one length");
     let fits = q.fits_lanes() && lanes::available();
     let on_lanes = if fits { length - length % (LANES * VECTORS) } else { 0 };
     let (first, first_rest) = first.split_at_mut(on_lanes);
@@ -541,7 +539,7 @@ fn wide_sums<'a, B: Row + 'a>(
                 sums.iter_mut().for_each(|sum| *sum = u128::from(q.reduce(*sum)));
             }
             let b = b.columns(columns.clone());
-            for ((sum, &a), b) in sums.iter_mut().zip(&a[columns.clone()]).zip(b) {
+            for ((sum, &a), &b) in sums.iter_mut().zip(&a[columns.clone()]).zip(b) {
                 *sum += u128::from(a) * u128::from(b);
             }
         }
@@ -553,18 +551,18 @@ fn wide_sums<'a, B: Row + 'a>(
 
 /// A factor of each column, or one for all.
 trait Row {
-    fn columns(&self, columns: Range<usize>) -> impl Iterator<Item = u64>;
+    fn columns(&self, columns: Range<usize>) -> impl Iterator<Item = &u64>;
 }
 
 impl Row for &[u64] {
-    fn columns(&self, columns: Range<usize>) -> impl Iterator<Item = u64> {
-        self[columns].iter().copied()
+    fn columns(&self, columns: Range<usize>) -> impl Iterator<Item = &u64> {
+        self[columns].iter()
     }
 }
 
 impl Row for u64 {
-    fn columns(&self, columns: Range<usize>) -> impl Iterator<Item = u64> {
-        std::iter::repeat_n(*self, columns.len())
+    fn columns(&self, columns: Range<usize>) -> impl Iterator<Item = &u64> {
+        std::iter::repeat_n(self, columns.len())
     }
 }
 
@@ -594,10 +592,10 @@ impl Kernel for InnerProducts<'_> {
             let (mut x, mut y) = ([l.zero(); VECTORS], [l.zero(); VECTORS]);
             for rows in rows.chunks(self.q.lane_terms()) {
                 let (mut low, mut high) = ([x, y], [[l.zero(); VECTORS]; 2]);
-                for row in rows {
-                    let [a, b, c] = row.map(|row| &row[i]);
+                for [a, b, c] in rows {
+                    let blocks = [&a[i], &b[i], &c[i]];
                     for k in 0..VECTORS {
-                        let [a, b, c] = [a, b, c].map(|block| l.load_words(&block[k]));
+                        let [a, b, c] = array_of(l.zero(), |row| l.load_words(&blocks[row][k]));
                         low[0][k] = l.add_low(low[0][k], a, b);
                         low[1][k] = l.add_low(low[1][k], a, c);
                         high[0][k] = l.add_high(high[0][k], a, b);
@@ -621,7 +619,7 @@ impl Kernel for InnerProducts<'_> {
 /// conversion. Words are below 2^50 where this prime has at most 50 bits and `lanes` says so.
 pub(crate) fn combine(out: &mut [u64], a: &[&[u64]], factors: &[u64], narrow: bool, q: &Reducer) {
     assert_eq!(a.len(), factors.len(), "a factor for each summand");
-    assert!(a.iter().all(|x| x.len() == out.len()), "limbs of one ring have one length");
+    assert!(a.iter().all(|x| x.len() == out.len()), "rows of one ring have one length");
     let whole = out.len().is_multiple_of(LANES * VECTORS);
     if narrow && q.fits_lanes() && lanes::available() && whole {
         lanes::dispatch(Combine { out, a, factors, q });
@@ -660,8 +658,8 @@ impl Kernel for Combine<'_> {
                     x[k] = self.q.lanes_reduce(l, low[k], high[k]);
                 }
             }
-            for (words, x) in out.iter_mut().zip(x) {
-                l.store_words(words, x);
+            for (k, words) in out.iter_mut().enumerate() {
+                l.store_words(words, x[k]);
             }
         }
     }
