@@ -59,7 +59,7 @@ def test_vectors_are_as_long_as_told(preset: str) -> None:
         assert len(sent.mod_switch_to(level).to_bytes()) == sizes.vector(params, level=level)
     assert sizes.vector(params) == sizes.vector(params, level=len(params.levels))
     for level in (0, len(params.levels) + 1):
-        with pytest.raises(hesc.ParameterError, match="levels are from"):
+        with pytest.raises(hesc.ParameterError, match="levels 1 to"):
             sizes.vector(params, level=level)
 
 

@@ -22,10 +22,10 @@ fn transforms(c: &mut Criterion) {
         let prime = RingIndex::power_of_two(n)
             .and_then(|ring| Prime::new(ring, ring.ntt_primes(bits, 1)?[0]));
         let Ok(prime) = prime else { continue };
-        let mut limb: Vec<u64> = (0..n as u64).collect();
+        let mut row: Vec<u64> = (0..n as u64).collect();
         let mut group = c.benchmark_group(format!("transform/N={n},{bits} bits"));
-        group.bench_function("forward", |b| b.iter(|| prime.forward(&mut limb)));
-        group.bench_function("inverse", |b| b.iter(|| prime.inverse(&mut limb)));
+        group.bench_function("forward", |b| b.iter(|| prime.forward(&mut row)));
+        group.bench_function("inverse", |b| b.iter(|| prime.inverse(&mut row)));
         group.finish();
     }
 }

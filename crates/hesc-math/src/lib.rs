@@ -10,7 +10,7 @@
 //! - [`sampling`]: uniform, ternary and centred binomial polynomials from a cryptographic
 //!   generator that the caller passes in;
 //! - [`AesCtrRng`]: that generator, and [`KeyStream`], what it gives at any place;
-//! - [`residues`]: limbs of residues modulo one number and the loops on them;
+//! - [`residues`]: rows of residues modulo one number and the loops on them;
 //! - [`rns`]: residue number systems of many primes, for schemes with multiplication;
 //! - [`finite_field`]: extensions of integers modulo a prime power, which slots of plaintexts are;
 //! - [`wide`]: residues of thousands of bits, eight at a time, for the schemes on groups;
@@ -34,7 +34,6 @@
 mod error;
 pub mod finite_field;
 mod lanes;
-mod limb;
 mod modulus;
 mod negacyclic;
 mod primes;
@@ -43,6 +42,7 @@ pub mod ring;
 mod rng;
 pub mod rns;
 pub mod rounding;
+mod rows;
 pub mod sampling;
 pub mod secp256r1;
 #[cfg(feature = "system")]

@@ -108,16 +108,16 @@ vectorised! {
     }
 }
 
-/// Uniform residues in every limb, by rejection from masked words. For public polynomials and
+/// Uniform residues in every row, by rejection from masked words. For public polynomials and
 /// masks: the number of rejections is visible, the values kept are not.
 pub fn fill_uniform<W: Word>(poly: &mut [W], ring: &Ring<W>, rng: &mut impl CryptoRng) {
     for (words, modulus) in poly.chunks_exact_mut(ring.ring_degree()).zip(ring.moduli()) {
-        fill_uniform_limb(words, modulus.value(), rng);
+        fill_uniform_row(words, modulus.value(), rng);
     }
 }
 
-/// Uniform residues modulo `q` in one limb, as [`fill_uniform`] does.
-pub fn fill_uniform_limb<W: Word>(words: &mut [W], q: u64, rng: &mut impl CryptoRng) {
+/// Uniform residues modulo `q` in one row, as [`fill_uniform`] does.
+pub fn fill_uniform_row<W: Word>(words: &mut [W], q: u64, rng: &mut impl CryptoRng) {
     let mut random = [W::zeroed(); CHUNK];
     let mask = u64::MAX >> q.leading_zeros();
     let mut filled = 0;

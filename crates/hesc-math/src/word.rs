@@ -3,7 +3,7 @@ use std::fmt::Debug;
 use bytemuck::Pod;
 use zeroize::Zeroize;
 
-use crate::{limb, negacyclic};
+use crate::{negacyclic, rows};
 
 mod sealed {
     pub trait Sealed {}
@@ -29,29 +29,29 @@ pub trait Word: sealed::Sealed + Pod + Ord + Debug + Zeroize + Send + Sync + 'st
     /// A transform, or `None` if the modulus is not an NTT prime at this degree.
     fn plan(ring_degree: usize, modulus: u64) -> Option<Self::Plan>;
     /// Coefficients to evaluations, in place.
-    fn forward(plan: &Self::Plan, limb: &mut [Self]);
+    fn forward(plan: &Self::Plan, row: &mut [Self]);
     /// Evaluations to coefficients times `N`, in place.
-    fn inverse_unscaled(plan: &Self::Plan, limb: &mut [Self]);
+    fn inverse_unscaled(plan: &Self::Plan, row: &mut [Self]);
     /// `a * b / N` pointwise: the product whose [`Word::inverse_unscaled`] is the true product.
     fn mul_assign_scaled(plan: &Self::Plan, a: &mut [Self], b: &[Self]);
     /// `a / N` pointwise.
     fn scale(plan: &Self::Plan, a: &mut [Self]);
     /// `a += b` modulo `q`.
-    fn add_limb(a: &mut [Self], b: &[Self], q: Self);
+    fn add_row(a: &mut [Self], b: &[Self], q: Self);
     /// Appends `b + c` modulo `q`.
-    fn append_sum_limb(out: &mut Vec<Self>, b: &[Self], c: &[Self], q: Self);
+    fn append_sum_row(out: &mut Vec<Self>, b: &[Self], c: &[Self], q: Self);
     /// `a = -a` modulo `q`.
-    fn neg_limb(a: &mut [Self], q: Self);
+    fn neg_row(a: &mut [Self], q: Self);
     /// `a = a * scalar + b` modulo `q`, with `scalar < q`.
-    fn mul_scalar_add_limb(a: &mut [Self], scalar: Self, b: &[Self], q: Self);
+    fn mul_scalar_add_row(a: &mut [Self], scalar: Self, b: &[Self], q: Self);
     /// `a += signed` modulo `q`, for `|signed| < q`.
-    fn add_signed_limb(a: &mut [Self], signed: &[i16], q: Self);
+    fn add_signed_row(a: &mut [Self], signed: &[i16], q: Self);
     /// `a += values * scalar` modulo `q`, with `values < q` and `scalar < q`.
-    fn add_product_limb(a: &mut [Self], values: &[u32], scalar: Self, q: Self);
+    fn add_product_row(a: &mut [Self], values: &[u32], scalar: Self, q: Self);
     /// `a += value` modulo `q` where the bit is set.
-    fn add_where_limb(a: &mut [Self], bits: &[u64], value: Self, q: Self);
+    fn add_where_row(a: &mut [Self], bits: &[u64], value: Self, q: Self);
     /// `(a - [b]) inverse` modulo `q`, `[b]` the centred residue of `b` modulo `p < 2q`.
-    fn divide_by_last_limb(
+    fn divide_by_last_row(
         out: &mut [Self],
         a: &[Self],
         b: &[Self],
@@ -60,7 +60,7 @@ pub trait Word: sealed::Sealed + Pod + Ord + Debug + Zeroize + Send + Sync + 'st
         p: Self,
     );
     /// `out += a * factor` in floating point.
-    fn add_scaled_f64_limb(out: &mut [f64], a: &[Self], factor: f64);
+    fn add_scaled_f64_row(out: &mut [f64], a: &[Self], factor: f64);
 }
 
 macro_rules! implement_word {
@@ -84,11 +84,11 @@ macro_rules! implement_word {
                 }
                 negacyclic::$word::Plan::new(ring_degree, modulus as $word)
             }
-            fn forward(plan: &Self::Plan, limb: &mut [Self]) {
-                plan.forward(limb);
+            fn forward(plan: &Self::Plan, row: &mut [Self]) {
+                plan.forward(row);
             }
-            fn inverse_unscaled(plan: &Self::Plan, limb: &mut [Self]) {
-                plan.inverse(limb);
+            fn inverse_unscaled(plan: &Self::Plan, row: &mut [Self]) {
+                plan.inverse(row);
             }
             fn mul_assign_scaled(plan: &Self::Plan, a: &mut [Self], b: &[Self]) {
                 plan.multiply_scaled(a, b);
@@ -96,28 +96,28 @@ macro_rules! implement_word {
             fn scale(plan: &Self::Plan, a: &mut [Self]) {
                 plan.scale(a);
             }
-            fn add_limb(a: &mut [Self], b: &[Self], q: Self) {
-                limb::$word::add(a, b, q);
+            fn add_row(a: &mut [Self], b: &[Self], q: Self) {
+                rows::$word::add(a, b, q);
             }
-            fn append_sum_limb(out: &mut Vec<Self>, b: &[Self], c: &[Self], q: Self) {
-                limb::$word::append_sum(out, b, c, q);
+            fn append_sum_row(out: &mut Vec<Self>, b: &[Self], c: &[Self], q: Self) {
+                rows::$word::append_sum(out, b, c, q);
             }
-            fn neg_limb(a: &mut [Self], q: Self) {
-                limb::$word::neg(a, q);
+            fn neg_row(a: &mut [Self], q: Self) {
+                rows::$word::neg(a, q);
             }
-            fn mul_scalar_add_limb(a: &mut [Self], scalar: Self, b: &[Self], q: Self) {
-                limb::$word::mul_scalar_add(a, scalar, b, q);
+            fn mul_scalar_add_row(a: &mut [Self], scalar: Self, b: &[Self], q: Self) {
+                rows::$word::mul_scalar_add(a, scalar, b, q);
             }
-            fn add_signed_limb(a: &mut [Self], signed: &[i16], q: Self) {
-                limb::$word::add_signed(a, signed, q);
+            fn add_signed_row(a: &mut [Self], signed: &[i16], q: Self) {
+                rows::$word::add_signed(a, signed, q);
             }
-            fn add_product_limb(a: &mut [Self], values: &[u32], scalar: Self, q: Self) {
-                limb::$word::add_product(a, values, scalar, q);
+            fn add_product_row(a: &mut [Self], values: &[u32], scalar: Self, q: Self) {
+                rows::$word::add_product(a, values, scalar, q);
             }
-            fn add_where_limb(a: &mut [Self], bits: &[u64], value: Self, q: Self) {
-                limb::$word::add_where(a, bits, value, q);
+            fn add_where_row(a: &mut [Self], bits: &[u64], value: Self, q: Self) {
+                rows::$word::add_where(a, bits, value, q);
             }
-            fn divide_by_last_limb(
+            fn divide_by_last_row(
                 out: &mut [Self],
                 a: &[Self],
                 b: &[Self],
@@ -125,10 +125,10 @@ macro_rules! implement_word {
                 q: Self,
                 p: Self,
             ) {
-                limb::$word::divide_by_last(out, a, b, inverse, q, p);
+                rows::$word::divide_by_last(out, a, b, inverse, q, p);
             }
-            fn add_scaled_f64_limb(out: &mut [f64], a: &[Self], factor: f64) {
-                limb::$word::add_scaled_f64(out, a, factor);
+            fn add_scaled_f64_row(out: &mut [f64], a: &[Self], factor: f64) {
+                rows::$word::add_scaled_f64(out, a, factor);
             }
         }
     };

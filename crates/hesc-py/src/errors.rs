@@ -73,6 +73,7 @@ fn of_scheme(error: &SchemeError) -> PyErr {
         | SchemeError::ParameterMismatch { .. }
         | SchemeError::MissingKey { .. }
         | SchemeError::NotInScheme { .. }
+        | SchemeError::NoSuchLevel { .. }
         | SchemeError::NotShared { .. }
         | SchemeError::PackingCannot { .. } => ParameterError::new_err(text),
         SchemeError::KeyMismatch { .. } => KeyMismatchError::new_err(text),

@@ -170,10 +170,21 @@ pub enum SchemeError {
          the last one stays; take parameters with more primes in coeff_moduli"
     )]
     LastLevel {
-        /// Primes there are.
+        /// The operand's level.
         level: usize,
-        /// Primes asked for.
+        /// The level asked for.
         wanted: usize,
+    },
+    /// A level that the parameters do not have.
+    #[error(
+        "level {level} does not exist: these parameters have levels 1 to {levels}, the last that of fresh \
+         ciphertexts; choose one of them"
+    )]
+    NoSuchLevel {
+        /// The level asked for.
+        level: usize,
+        /// Levels there are.
+        levels: usize,
     },
     /// A ciphertext of three components where two are needed.
     #[error("{operation} needs ciphertexts of two components; relinearise the product first")]

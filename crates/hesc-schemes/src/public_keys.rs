@@ -6,7 +6,7 @@
 //! Parts come in the order of [`Part::ALL`], each once, the public key always, and all are of one key pair. Readers
 //! open those that they need.
 
-use crate::wire::{Kind, Reader, Writer, framed, nested, tag_of};
+use crate::wire::{BYTE, Kind, Reader, Writer, framed, nested, tag_of};
 use crate::{SchemeError, Tag};
 
 /// One of the keys that a frame may hold.
@@ -46,7 +46,7 @@ impl Part {
 
 /// Bytes of a frame of keys of these lengths.
 pub fn length(keys: &[usize]) -> usize {
-    framed(1 + keys.iter().map(|key| 1 + nested(*key)).sum::<usize>())
+    framed(BYTE + keys.iter().map(|key| BYTE + nested(*key)).sum::<usize>())
 }
 
 /// One frame of the wire forms of keys of one pair, given in the order of [`Part::ALL`].

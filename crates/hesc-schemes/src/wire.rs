@@ -7,7 +7,7 @@
 //! every length with what is there before they allocate, refuse residues that are not reduced,
 //! set padding bits and left-over bytes.
 
-use hesc_math::Word;
+use hesc_math::{RngSeed, Word};
 
 use crate::kinds::SchemeId;
 use crate::{Fingerprint, KeyId, SchemeError, Tag};
@@ -19,6 +19,14 @@ const HEADER: usize = 14;
 const CHECKSUM: usize = 16;
 /// Bytes of the names of a parameter set and of a key pair.
 pub const TAG: usize = 32;
+/// Bytes of a small number.
+pub(crate) const BYTE: usize = size_of::<u8>();
+/// Bytes of a count, an index or an exponent.
+pub(crate) const COUNT: usize = size_of::<u32>();
+/// Bytes of a word or a double.
+pub(crate) const WORD: usize = size_of::<u64>();
+/// Bytes of a seed.
+pub(crate) const SEED: usize = size_of::<RngSeed>();
 
 /// Bytes of a frame whose body has so many.
 pub const fn framed(body: usize) -> usize {
@@ -27,7 +35,7 @@ pub const fn framed(body: usize) -> usize {
 
 /// Bytes that an object of so many takes in the body of another.
 pub const fn nested(object: usize) -> usize {
-    size_of::<u64>() + object
+    WORD + object
 }
 
 /// Bytes of `count` values of `bits` bits each.

@@ -229,7 +229,7 @@ fn who_has_the_key_finds_encrypted_weights() {
     assert_eq!(seeds[0], questions[0].seed);
     let uniform = |seed| {
         let mut words = vec![0; n];
-        sampling::fill_uniform_limb(&mut words, q, &mut AesCtrRng::from_seed(seed));
+        sampling::fill_uniform_row(&mut words, q, &mut AesCtrRng::from_seed(seed));
         words
     };
     let [a, d_1] = seeds.map(uniform);

@@ -319,7 +319,7 @@ fn attack(plan: &Plan, query: &[u8], answer: &[u8]) -> Vec<i64> {
     let prime = Prime::new(RingIndex::power_of_two(n).unwrap(), q).unwrap();
     let mut a = vec![0; n];
     let seed = questions[0].seed;
-    sampling::fill_uniform_limb(&mut a, q, &mut AesCtrRng::from_seed(seed));
+    sampling::fill_uniform_row(&mut a, q, &mut AesCtrRng::from_seed(seed));
     let mut c_1 = replies[0].c_1.clone();
     if let Some(truncation) = &plan.answers().truncation {
         c_1.iter_mut().for_each(|word| *word = truncation.lift(*word));

@@ -1,4 +1,4 @@
-//! Loops over single limbs. Inputs are reduced and so are outputs, unless a function says
+//! Loops over single rows. Inputs are reduced and so are outputs, unless a function says
 //! otherwise; slices of one call have the same length.
 
 use hesc_kernels::vectorised;
@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::{Factor, Reducer};
 use crate::lanes::{self, Kernel, LANES, Lanes};
-use crate::limb;
+use crate::rows;
 
 /// What happens at each place: `I` inputs and the `O` values that are there give `O` new ones.
 trait Pointwise<const I: usize, const O: usize> {
@@ -49,7 +49,7 @@ fn check_lengths<const I: usize, const O: usize>(
     let length = outputs.first().map_or(0, |output| output.len());
     assert!(
         inputs.iter().all(|x| x.len() == length) && outputs.iter().all(|x| x.len() == length),
-        "limbs of one ring have one length"
+        "rows of one ring have one length"
     );
     length
 }
@@ -62,7 +62,7 @@ fn run<P: Pointwise<I, O>, const I: usize, const O: usize>(
     outputs: [&mut [u64]; O],
 ) {
     let length = check_lengths(inputs, &outputs);
-    // Rings of odd index have limbs of which lanes leave a few words.
+    // Rings of odd index have rows of which lanes leave a few words.
     let fits = reducer.fits_lanes() && lanes::available();
     let on_lanes = if fits { length - length % LANES } else { 0 };
     let inputs = inputs.map(|input| input.split_at(on_lanes));
@@ -246,7 +246,7 @@ pub fn sum_of_tensors(out: [&mut [u64]; 3], products: &[TensorRows<'_>], q: &Red
     let length = check_lengths([], &out);
     assert!(
         products.iter().flatten().all(|x| x.len() == length),
-        "limbs of one ring have one length"
+        "rows of one ring have one length"
     );
     let fits = q.fits_lanes() && lanes::available();
     let on_lanes = if fits { length - length % LANES } else { 0 };
@@ -343,13 +343,13 @@ pub fn subtract(a: &mut [u64], b: &[u64], q: &Reducer) {
 
 /// `a += b`.
 pub fn add(a: &mut [u64], b: &[u64], q: &Reducer) {
-    assert_eq!(a.len(), b.len(), "limbs of one ring have one length");
-    limb::u64::add(a, b, q.value());
+    assert_eq!(a.len(), b.len(), "rows of one ring have one length");
+    rows::u64::add(a, b, q.value());
 }
 
 /// `out = b + c`.
 pub fn add_into(out: &mut [u64], b: &[u64], c: &[u64], q: &Reducer) {
-    assert!(out.len() == b.len() && b.len() == c.len(), "limbs of one ring have one length");
+    assert!(out.len() == b.len() && b.len() == c.len(), "rows of one ring have one length");
     sum(out, b, c, q.value());
 }
 
@@ -370,7 +370,7 @@ const COLUMNS: usize = 128;
 /// If the rows are not as long as `out`.
 pub fn sum_of_rows(out: &mut [u64], counts: bool, plus: &[&[u64]], minus: &[&[u64]], q: &Reducer) {
     let mut rows = plus.iter().chain(minus);
-    assert!(rows.all(|x| x.len() == out.len()), "limbs of one ring have one length");
+    assert!(rows.all(|x| x.len() == out.len()), "rows of one ring have one length");
     rows_summed(out, counts, plus, minus, q.value());
 }
 
@@ -400,7 +400,7 @@ vectorised! {
 
 /// `out = b - c`.
 pub fn subtract_into(out: &mut [u64], b: &[u64], c: &[u64], q: &Reducer) {
-    assert!(out.len() == b.len() && b.len() == c.len(), "limbs of one ring have one length");
+    assert!(out.len() == b.len() && b.len() == c.len(), "rows of one ring have one length");
     difference(out, b, c, q.value());
 }
 
@@ -414,12 +414,12 @@ vectorised! {
 
 /// `a = -a`.
 pub fn negate(a: &mut [u64], q: &Reducer) {
-    limb::u64::neg(a, q.value());
+    rows::u64::neg(a, q.value());
 }
 
 /// `a += small` for signed coefficients smaller than the prime.
 pub fn add_small(a: &mut [u64], small: &[i16], q: &Reducer) {
-    limb::u64::add_signed(a, small, q.value());
+    rows::u64::add_signed(a, small, q.value());
 }
 
 /// `a += signed` for signed numbers smaller than the prime in absolute value.
@@ -501,10 +501,7 @@ pub fn inner_products(out: [&mut [u64]; 2], a: &[&[u64]], b: &[&[u64]], c: &[&[u
     let [first, second] = out;
     let length = first.len();
     let rows = a.iter().chain(b).chain(c);
-    assert!(
-        rows.chain([&&*second]).all(|x| x.len() == length),
-        "limbs of one ring have one length"
-    );
+    assert!(rows.chain([&&*second]).all(|x| x.len() == length), "rows of one ring have one length");
     let fits = q.fits_lanes() && lanes::available();
     let on_lanes = if fits { length - length % (LANES * VECTORS) } else { 0 };
     let (first, first_rest) = first.split_at_mut(on_lanes);
@@ -621,7 +618,7 @@ impl Kernel for InnerProducts<'_> {
 /// conversion. Words are below 2^50 where this prime has at most 50 bits and `lanes` says so.
 pub(crate) fn combine(out: &mut [u64], a: &[&[u64]], factors: &[u64], narrow: bool, q: &Reducer) {
     assert_eq!(a.len(), factors.len(), "a factor for each summand");
-    assert!(a.iter().all(|x| x.len() == out.len()), "limbs of one ring have one length");
+    assert!(a.iter().all(|x| x.len() == out.len()), "rows of one ring have one length");
     let whole = out.len().is_multiple_of(LANES * VECTORS);
     if narrow && q.fits_lanes() && lanes::available() && whole {
         lanes::dispatch(Combine { out, a, factors, q });

@@ -1,4 +1,4 @@
-//! Residues modulo one number, a limb of them at a time: reductions without divisions and the loops on
+//! Residues modulo one number, a row of them at a time: reductions without divisions and the loops on
 //! them.
 //!
 //! Kernels take 52-bit multipliers (AVX-512 IFMA) for moduli below 2^50 and 64-bit multipliers

@@ -1,4 +1,4 @@
-/// Residues with fewer bits: modulus switching of one limb to a power of two and back. No branch and no division
+/// Residues with fewer bits: modulus switching of one row to a power of two and back. No branch and no division
 /// on the data.
 #[derive(Debug, Clone, Copy)]
 pub struct Truncation {

@@ -70,53 +70,53 @@ impl Automorphism {
         Moves::Shifts(index.axes().into_iter().map(shift).collect())
     }
 
-    /// The image of a limb of coefficients.
-    pub fn coefficients(&self, out: &mut [u64], limb: &[u64], q: &Reducer) {
+    /// The image of a row of coefficients.
+    pub fn coefficients(&self, out: &mut [u64], row: &[u64], q: &Reducer) {
         let q = q.value();
         match &self.0 {
             Moves::Tables { coefficients, .. } => {
                 for (out, &from) in out.iter_mut().zip(coefficients) {
-                    let x = limb[from as usize / 2];
+                    let x = row[from as usize / 2];
                     let negated = u64::from(from & 1).wrapping_neg();
                     // q - 0 is q: reduced once more.
                     let y = (x ^ negated).wrapping_sub(negated).wrapping_add(q & negated);
                     *out = y.min(y.wrapping_sub(q));
                 }
             }
-            Moves::Shifts(shifts) => rotate(out, limb, shifts),
+            Moves::Shifts(shifts) => rotate(out, row, shifts),
         }
     }
 
-    /// The image of a limb of evaluations.
-    pub fn evaluations(&self, out: &mut [u64], limb: &[u64]) {
+    /// The image of a row of evaluations.
+    pub fn evaluations(&self, out: &mut [u64], row: &[u64]) {
         match &self.0 {
             Moves::Tables { evaluations, .. } => {
                 for (out, &from) in out.iter_mut().zip(evaluations) {
-                    *out = limb[from as usize];
+                    *out = row[from as usize];
                 }
             }
-            Moves::Shifts(shifts) => rotate(out, limb, shifts),
+            Moves::Shifts(shifts) => rotate(out, row, shifts),
         }
     }
 }
 
 /// Rotates an array along its axes, the last of which has its places next to each other.
-fn rotate(out: &mut [u64], limb: &[u64], shifts: &[Shift]) {
+fn rotate(out: &mut [u64], row: &[u64], shifts: &[Shift]) {
     let Some((Shift { length, by }, inner)) = shifts.split_first() else {
-        out.copy_from_slice(limb);
+        out.copy_from_slice(row);
         return;
     };
-    let step = limb.len() / length;
-    let (start, end) = limb.split_at(by * step);
+    let step = row.len() / length;
+    let (start, end) = row.split_at(by * step);
     let (moved, around) = out.split_at_mut(end.len());
     if inner.is_empty() {
         moved.copy_from_slice(end);
         around.copy_from_slice(start);
         return;
     }
-    for (out, limb) in [(moved, end), (around, start)] {
-        for (out, limb) in out.chunks_exact_mut(step).zip(limb.chunks_exact(step)) {
-            rotate(out, limb, inner);
+    for (out, row) in [(moved, end), (around, start)] {
+        for (out, row) in out.chunks_exact_mut(step).zip(row.chunks_exact(step)) {
+            rotate(out, row, inner);
         }
     }
 }

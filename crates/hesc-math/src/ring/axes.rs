@@ -86,13 +86,13 @@ impl AxisTransforms {
     }
 
     /// Coefficients to evaluations, in place.
-    pub(crate) fn forward<W: Word>(&self, limb: &mut [W]) {
-        self.convolve(limb, To::Evaluations);
+    pub(crate) fn forward<W: Word>(&self, row: &mut [W]) {
+        self.convolve(row, To::Evaluations);
     }
 
     /// Evaluations to coefficients, in place.
-    pub(crate) fn inverse<W: Word>(&self, limb: &mut [W]) {
-        self.convolve(limb, To::Coefficients);
+    pub(crate) fn inverse<W: Word>(&self, row: &mut [W]) {
+        self.convolve(row, To::Coefficients);
     }
 
     /// `a *= b` place by place.
@@ -102,13 +102,13 @@ impl AxisTransforms {
         }
     }
 
-    fn convolve<W: Word>(&self, limb: &mut [W], to: To) {
+    fn convolve<W: Word>(&self, row: &mut [W], to: To) {
         let words = self.axes.iter().map(|axis| axis.length + axis.way.room()).max().unwrap_or(0);
         let mut room = ROOM.take();
         room.resize(words.max(room.len()), 0);
         for axis in &self.axes {
             let (line, rest) = room.split_at_mut(axis.length);
-            for block in limb.chunks_exact_mut(axis.length * axis.step) {
+            for block in row.chunks_exact_mut(axis.length * axis.step) {
                 for first in 0..axis.step {
                     for (x, word) in line.iter_mut().zip(block[first..].iter().step_by(axis.step)) {
                         *x = word.to_u64();

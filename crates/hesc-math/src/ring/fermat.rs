@@ -127,20 +127,20 @@ impl FermatTransform {
     }
 
     /// Coefficients to evaluations, in place.
-    pub(crate) fn forward(&self, limb: &mut [u64]) {
-        self.convolve(limb, &self.forward);
+    pub(crate) fn forward(&self, residues: &mut [u64]) {
+        self.convolve(residues, &self.forward);
     }
 
     /// Evaluations to coefficients, in place.
-    pub(crate) fn inverse(&self, limb: &mut [u64]) {
-        self.convolve(limb, &self.inverse);
+    pub(crate) fn inverse(&self, residues: &mut [u64]) {
+        self.convolve(residues, &self.inverse);
     }
 
-    fn convolve(&self, limb: &mut [u64], sums: &[Factors]) {
-        let (vectors, rest) = limb.as_chunks_mut::<LANES>();
+    fn convolve(&self, residues: &mut [u64], sums: &[Factors]) {
+        let (vectors, rest) = residues.as_chunks_mut::<LANES>();
         assert!(
             rest.is_empty() && vectors.len() == sums.len(),
-            "a limb has a word for each coefficient of the ring"
+            "there is a word for each coefficient of the ring"
         );
         lanes::dispatch(Convolve { transform: self, vectors, sums });
     }

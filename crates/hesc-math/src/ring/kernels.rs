@@ -1,20 +1,20 @@
-//! The loops over the limbs of polynomials.
+//! The loops over the rows of polynomials, the residues modulo one prime each.
 
 use super::Ring;
 use crate::{Word, rounding};
 
-/// Calls `body` for each limb of each polynomial in `a` with the limb's index and modulus.
-fn for_each_limb<W: Word>(a: &mut [W], ring: &Ring<W>, mut body: impl FnMut(usize, W, &mut [W])) {
+/// Calls `body` for each row of each polynomial in `a` with the row's index and modulus.
+fn for_each_row<W: Word>(a: &mut [W], ring: &Ring<W>, mut body: impl FnMut(usize, W, &mut [W])) {
     assert!(a.len().is_multiple_of(ring.poly_len()), "a buffer holds whole polynomials");
     for poly in a.chunks_exact_mut(ring.poly_len()) {
-        for (limb, words) in poly.chunks_exact_mut(ring.ring_degree()).enumerate() {
-            body(limb, W::from_u64(ring.moduli()[limb].value()), words);
+        for (row, words) in poly.chunks_exact_mut(ring.ring_degree()).enumerate() {
+            body(row, W::from_u64(ring.moduli()[row].value()), words);
         }
     }
 }
 
-/// As [`for_each_limb`], with the limb of `b` beside it.
-fn zip_limbs<W: Word>(
+/// As [`for_each_row`], with the row of `b` beside it.
+fn zip_rows<W: Word>(
     a: &mut [W],
     b: &[W],
     ring: &Ring<W>,
@@ -22,16 +22,16 @@ fn zip_limbs<W: Word>(
 ) {
     assert_eq!(a.len(), b.len(), "buffers of the same polynomials have the same length");
     let mut rest = b.chunks_exact(ring.ring_degree());
-    for_each_limb(a, ring, |limb, q, words| {
+    for_each_row(a, ring, |row, q, words| {
         if let Some(other) = rest.next() {
-            body(limb, q, words, other);
+            body(row, q, words, other);
         }
     });
 }
 
 /// `a += b`.
 pub fn add_assign<W: Word>(a: &mut [W], b: &[W], ring: &Ring<W>) {
-    zip_limbs(a, b, ring, |_, q, a, b| W::add_limb(a, b, q));
+    zip_rows(a, b, ring, |_, q, a, b| W::add_row(a, b, q));
 }
 
 /// Appends `b + c`: reads two buffers, writes one.
@@ -41,44 +41,44 @@ pub fn append_sum<W: Word>(out: &mut Vec<W>, b: &[W], c: &[W], ring: &Ring<W>) {
     let n = ring.ring_degree();
     let moduli = ring.moduli().iter().cycle();
     for ((b, c), q) in b.chunks_exact(n).zip(c.chunks_exact(n)).zip(moduli) {
-        W::append_sum_limb(out, b, c, W::from_u64(q.value()));
+        W::append_sum_row(out, b, c, W::from_u64(q.value()));
     }
 }
 
 /// `a = -a`.
 pub fn neg_assign<W: Word>(a: &mut [W], ring: &Ring<W>) {
-    for_each_limb(a, ring, |_, q, a| W::neg_limb(a, q));
+    for_each_row(a, ring, |_, q, a| W::neg_row(a, q));
 }
 
 /// `a = a * scalar + b`, `scalar` below every modulus: the step of Horner's rule in fusion.
 pub fn mul_scalar_add<W: Word>(a: &mut [W], scalar: u64, b: &[W], ring: &Ring<W>) {
-    zip_limbs(a, b, ring, |_, q, a, b| {
+    zip_rows(a, b, ring, |_, q, a, b| {
         assert!(scalar < q.to_u64(), "a scalar is reduced");
-        W::mul_scalar_add_limb(a, W::from_u64(scalar), b, q);
+        W::mul_scalar_add_row(a, W::from_u64(scalar), b, q);
     });
 }
 
-/// `a += small` for one polynomial of small signed coefficients, the same in every limb.
+/// `a += small` for one polynomial of small signed coefficients, the same in every row.
 pub fn add_small<W: Word>(a: &mut [W], small: &[i16], ring: &Ring<W>) {
     assert_eq!(a.len(), ring.poly_len(), "a small polynomial is added to one polynomial");
-    for_each_limb(a, ring, |_, q, a| W::add_signed_limb(a, small, q));
+    for_each_row(a, ring, |_, q, a| W::add_signed_row(a, small, q));
 }
 
-/// `a += values[limb]` at the coefficients whose bit is set, for one polynomial; bit `i` is bit
+/// `a += values[row]` at the coefficients whose bit is set, for one polynomial; bit `i` is bit
 /// `i % 64` of `bits[i / 64]`.
 pub fn add_where<W: Word>(a: &mut [W], bits: &[u64], values: &[u64], ring: &Ring<W>) {
     assert_eq!(a.len(), ring.poly_len(), "bits are added to one polynomial");
     assert_eq!(bits.len() * 64, ring.ring_degree(), "there is a bit for each coefficient");
-    for_each_limb(a, ring, |limb, q, a| {
-        W::add_where_limb(a, bits, W::from_u64(values[limb]), q);
+    for_each_row(a, ring, |row, q, a| {
+        W::add_where_row(a, bits, W::from_u64(values[row]), q);
     });
 }
 
-/// `a += values * factors[limb]` for one polynomial; values and factors below every modulus.
+/// `a += values * factors[row]` for one polynomial; values and factors below every modulus.
 pub fn add_products<W: Word>(a: &mut [W], values: &[u32], factors: &[u64], ring: &Ring<W>) {
     assert_eq!(a.len(), ring.poly_len(), "values are added to one polynomial");
-    for_each_limb(a, ring, |limb, q, a| {
-        W::add_product_limb(a, values, W::from_u64(factors[limb]), q);
+    for_each_row(a, ring, |row, q, a| {
+        W::add_product_row(a, values, W::from_u64(factors[row]), q);
     });
 }
 
@@ -91,19 +91,19 @@ pub fn fraction_of_modulus<W: Word>(out: &mut [f64], a: &mut [W], ring: &Ring<W>
     assert_eq!(a.len(), ring.poly_len(), "the fraction is one polynomial's");
     out.fill(0.0);
     let zeros = ring.zeros();
-    for_each_limb(a, ring, |limb, q, a| {
-        if ring.limbs() > 1 {
-            let lift = W::from_u64(ring.crt_inverse(limb));
-            W::mul_scalar_add_limb(a, lift, zeros, q);
+    for_each_row(a, ring, |row, q, a| {
+        if ring.rows() > 1 {
+            let lift = W::from_u64(ring.crt_inverse(row));
+            W::mul_scalar_add_row(a, lift, zeros, q);
         }
-        W::add_scaled_f64_limb(out, a, 1.0 / q.to_u64() as f64);
+        W::add_scaled_f64_row(out, a, 1.0 / q.to_u64() as f64);
     });
-    if ring.limbs() > 1 {
+    if ring.rows() > 1 {
         rounding::centre(out);
     }
 }
 
-/// `round(a / p)` modulo the first modulus for one polynomial of two limbs, `p` the second modulus:
+/// `round(a / p)` modulo the first modulus for one polynomial of two rows, `p` the second modulus:
 /// the modulus is switched from `q p` to `q`, and what a ciphertext says with it. `p` is below `2q`.
 pub fn divide_by_second<W: Word>(out: &mut [W], a: &[W], ring: &Ring<W>) {
     let [q, p] = ring.moduli() else { panic!("a ring of two moduli has a second one") };
@@ -113,22 +113,22 @@ pub fn divide_by_second<W: Word>(out: &mut [W], a: &[W], ring: &Ring<W>) {
     let word = |value| W::from_u64(value);
     // (Q / q)^-1 is the inverse of the second modulus.
     let inverse = word(ring.crt_inverse(0));
-    W::divide_by_last_limb(out, first, second, inverse, word(q.value()), word(p.value()));
+    W::divide_by_last_row(out, first, second, inverse, word(q.value()), word(p.value()));
 }
 
 /// Coefficients to evaluations.
 pub fn forward<W: Word>(a: &mut [W], ring: &Ring<W>) {
-    for_each_limb(a, ring, |limb, _, words| ring.transform(limb).forward(words));
+    for_each_row(a, ring, |row, _, words| ring.transform(row).forward(words));
 }
 
 /// Evaluations to coefficients.
 pub fn inverse<W: Word>(a: &mut [W], ring: &Ring<W>) {
-    for_each_limb(a, ring, |limb, _, words| ring.transform(limb).inverse(words));
+    for_each_row(a, ring, |row, _, words| ring.transform(row).inverse(words));
 }
 
 /// Evaluations to coefficients times `N` (powers of two) or 1.
 pub fn inverse_unscaled<W: Word>(a: &mut [W], ring: &Ring<W>) {
-    for_each_limb(a, ring, |limb, _, words| ring.transform(limb).inverse_unscaled(words));
+    for_each_row(a, ring, |row, _, words| ring.transform(row).inverse_unscaled(words));
 }
 
 #[cfg(test)]

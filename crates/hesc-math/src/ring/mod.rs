@@ -47,7 +47,7 @@ struct Inner<W: Word> {
     ring_degree: usize,
     moduli: Vec<Modulus>,
     transforms: Vec<Transform<W>>,
-    /// `(Q / q_i)^-1 mod q_i`, one a limb.
+    /// `(Q / q_i)^-1 mod q_i`, one for each row.
     crt_inverses: Vec<u64>,
     zeros: Vec<W>,
 }
@@ -93,19 +93,19 @@ impl<W: Word> Ring<W> {
         self.0.ring_degree
     }
 
-    /// The moduli, one a limb.
+    /// The moduli, one for each row.
     pub fn moduli(&self) -> &[Modulus] {
         &self.0.moduli
     }
 
     /// The number of moduli.
-    pub fn limbs(&self) -> usize {
+    pub fn rows(&self) -> usize {
         self.0.moduli.len()
     }
 
-    /// Words in one polynomial: `limbs * N`.
+    /// Words in one polynomial: `rows * N`.
     pub fn poly_len(&self) -> usize {
-        self.limbs() * self.ring_degree()
+        self.rows() * self.ring_degree()
     }
 
     /// Whether every word of these whole polynomials is below its modulus. Variable time: for
@@ -114,7 +114,7 @@ impl<W: Word> Ring<W> {
         words
             .chunks_exact(self.ring_degree())
             .zip(self.moduli().iter().cycle())
-            .all(|(limb, q)| limb.iter().all(|x| x.to_u64() < q.value()))
+            .all(|(row, q)| row.iter().all(|x| x.to_u64() < q.value()))
     }
 
     /// `log2` of the product of the moduli.
@@ -123,8 +123,8 @@ impl<W: Word> Ring<W> {
     }
 
     /// `(Q / q_i)^-1 mod q_i`.
-    pub(crate) fn crt_inverse(&self, limb: usize) -> u64 {
-        self.0.crt_inverses[limb]
+    pub(crate) fn crt_inverse(&self, row: usize) -> u64 {
+        self.0.crt_inverses[row]
     }
 
     /// `N` zeros.
@@ -132,9 +132,9 @@ impl<W: Word> Ring<W> {
         &self.0.zeros
     }
 
-    /// The transform of one limb.
-    pub(crate) fn transform(&self, limb: usize) -> &Transform<W> {
-        &self.0.transforms[limb]
+    /// The transform of one row.
+    pub(crate) fn transform(&self, row: usize) -> &Transform<W> {
+        &self.0.transforms[row]
     }
 }
 

@@ -24,7 +24,7 @@ pub enum Eval {}
 impl Domain for Coeff {}
 impl Domain for Eval {}
 
-/// A polynomial of a [`Ring`], reduced, limb after limb: `limbs * N` words.
+/// A polynomial of a [`Ring`], reduced, row after row: `rows * N` words.
 ///
 /// The storage `S` is a `Vec` for a polynomial of its own, or a `&mut [W]` for a view into a
 /// batch, so that hot loops need no allocation and keep the domain in the type. It has neither
@@ -44,17 +44,17 @@ impl<W: Word, D: Domain> Poly<W, D> {
 }
 
 impl<W: Word, D: Domain, S: AsRef<[W]>> Poly<W, D, S> {
-    /// A polynomial from its reduced words, limb after limb.
+    /// A polynomial from its reduced words, row after row.
     ///
     /// # Panics
-    /// If there are not `limbs * N` words; debug builds also check that they are reduced.
+    /// If there are not `rows * N` words; debug builds also check that they are reduced.
     pub fn new(words: S, ring: &Ring<W>) -> Self {
-        assert_eq!(words.as_ref().len(), ring.poly_len(), "a polynomial has limbs * N words");
+        assert_eq!(words.as_ref().len(), ring.poly_len(), "a polynomial has rows * N words");
         debug_assert!(ring.is_reduced(words.as_ref()), "a polynomial is reduced");
         Self { words, marker: PhantomData }
     }
 
-    /// All words, limb after limb.
+    /// All words, row after row.
     pub fn words(&self) -> &[W] {
         self.words.as_ref()
     }
@@ -66,7 +66,7 @@ impl<W: Word, D: Domain, S: AsRef<[W]>> Poly<W, D, S> {
 }
 
 impl<W: Word, D: Domain, S: AsRef<[W]> + AsMut<[W]>> Poly<W, D, S> {
-    /// All words, limb after limb. Whoever writes keeps them reduced.
+    /// All words, row after row. Whoever writes keeps them reduced.
     pub fn words_mut(&mut self) -> &mut [W] {
         self.words.as_mut()
     }
@@ -88,7 +88,7 @@ impl<W: Word, D: Domain, S: AsRef<[W]> + AsMut<[W]>> Poly<W, D, S> {
 }
 
 impl<W: Word, S: AsRef<[W]> + AsMut<[W]>> Poly<W, Coeff, S> {
-    /// To evaluations, in place. Cost: one transform a limb.
+    /// To evaluations, in place. Cost: one transform a row.
     pub fn forward(mut self, ring: &Ring<W>) -> Poly<W, Eval, S> {
         kernels::forward(self.words_mut(), ring);
         self.reuse()
@@ -107,23 +107,23 @@ impl<W: Word, S: AsRef<[W]> + AsMut<[W]>> Poly<W, Coeff, S> {
 }
 
 impl<W: Word, S: AsRef<[W]> + AsMut<[W]>> Poly<W, Eval, S> {
-    /// To coefficients, in place. Cost: one transform and one pass a limb.
+    /// To coefficients, in place. Cost: one transform and one pass a row.
     pub fn inverse(mut self, ring: &Ring<W>) -> Poly<W, Coeff, S> {
         kernels::inverse(self.words_mut(), ring);
         self.reuse()
     }
 
     /// The coefficients of `self * other`. Cost: one pass (the product kernel also divides by
-    /// `N`) and one transform a limb.
+    /// `N`) and one transform a row.
     pub fn mul_inverse<T: AsRef<[W]>>(
         mut self,
         other: &Poly<W, Eval, T>,
         ring: &Ring<W>,
     ) -> Poly<W, Coeff, S> {
         let n = ring.ring_degree();
-        let limbs = self.words_mut().chunks_exact_mut(n).zip(other.words().chunks_exact(n));
-        for (limb, (a, b)) in limbs.enumerate() {
-            ring.transform(limb).mul_assign_scaled(a, b);
+        let rows = self.words_mut().chunks_exact_mut(n).zip(other.words().chunks_exact(n));
+        for (row, (a, b)) in rows.enumerate() {
+            ring.transform(row).mul_assign_scaled(a, b);
         }
         kernels::inverse_unscaled(self.words_mut(), ring);
         self.reuse()
@@ -156,10 +156,10 @@ mod tests {
         product.iter().map(|x| x.rem_euclid(i128::from(q)) as u64).collect()
     }
 
-    fn check_products<W: Word>(bits: u32, limbs: usize, seed: u64) {
+    fn check_products<W: Word>(bits: u32, rows: usize, seed: u64) {
         let n = 256;
         let index = RingIndex::power_of_two(n).unwrap();
-        let ring = Ring::<W>::new(index, &index.ntt_primes(bits, limbs).unwrap()).unwrap();
+        let ring = Ring::<W>::new(index, &index.ntt_primes(bits, rows).unwrap()).unwrap();
         let mut state = seed;
         let mut next = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -42,19 +42,19 @@ impl Prime {
 
     /// Coefficients to evaluations, in place. Powers of two: in bit-reversed order, place `i` holds the
     /// value at `root^(2 bitrev(i) + 1)`.
-    pub fn forward(&self, limb: &mut [u64]) {
-        self.0.transform.forward(limb);
+    pub fn forward(&self, row: &mut [u64]) {
+        self.0.transform.forward(row);
     }
 
     /// Evaluations to coefficients, in place.
-    pub fn inverse(&self, limb: &mut [u64]) {
-        self.0.transform.inverse(limb);
+    pub fn inverse(&self, row: &mut [u64]) {
+        self.0.transform.inverse(row);
     }
 
     /// Evaluations to coefficients times [`Self::unscaled_factor`], in place: where a constant
     /// follows anyway.
-    pub fn inverse_unscaled(&self, limb: &mut [u64]) {
-        self.0.transform.inverse_unscaled(limb);
+    pub fn inverse_unscaled(&self, row: &mut [u64]) {
+        self.0.transform.inverse_unscaled(row);
     }
 
     /// What [`Self::inverse_unscaled`] leaves coefficients multiplied with, the same for all primes

@@ -52,28 +52,28 @@ impl<W: Word> Transform<W> {
     }
 
     /// Coefficients to evaluations, in place.
-    pub(crate) fn forward(&self, limb: &mut [W]) {
+    pub(crate) fn forward(&self, row: &mut [W]) {
         match self {
-            Self::Negacyclic { plan, .. } => W::forward(plan, limb),
-            Self::Fermat { transform, .. } => transform.forward(cast_slice_mut(limb)),
-            Self::Axes(axes) => axes.forward(limb),
+            Self::Negacyclic { plan, .. } => W::forward(plan, row),
+            Self::Fermat { transform, .. } => transform.forward(cast_slice_mut(row)),
+            Self::Axes(axes) => axes.forward(row),
         }
     }
 
     /// Evaluations to coefficients, in place.
-    pub(crate) fn inverse(&self, limb: &mut [W]) {
+    pub(crate) fn inverse(&self, row: &mut [W]) {
         if let Self::Negacyclic { plan, .. } = self {
-            W::scale(plan, limb);
+            W::scale(plan, row);
         }
-        self.inverse_unscaled(limb);
+        self.inverse_unscaled(row);
     }
 
     /// Evaluations to coefficients times [`Self::unscaled_factor`], in place.
-    pub(crate) fn inverse_unscaled(&self, limb: &mut [W]) {
+    pub(crate) fn inverse_unscaled(&self, row: &mut [W]) {
         match self {
-            Self::Negacyclic { plan, .. } => W::inverse_unscaled(plan, limb),
-            Self::Fermat { transform, .. } => transform.inverse(cast_slice_mut(limb)),
-            Self::Axes(axes) => axes.inverse(limb),
+            Self::Negacyclic { plan, .. } => W::inverse_unscaled(plan, row),
+            Self::Fermat { transform, .. } => transform.inverse(cast_slice_mut(row)),
+            Self::Axes(axes) => axes.inverse(row),
         }
     }
 

@@ -53,13 +53,13 @@ impl Composition {
         }
     }
 
-    /// The centred numbers; `residues`, limb after limb, are overwritten.
+    /// The centred numbers; `residues`, row after row, are overwritten.
     ///
     /// # Panics
-    /// If there is not a limb for each prime.
+    /// If there is not a row for each prime.
     pub fn centred(&self, out: &mut [f64], residues: &mut [u64]) {
         let n = out.len();
-        assert_eq!(residues.len(), n * self.primes.len(), "there is a limb for each prime");
+        assert_eq!(residues.len(), n * self.primes.len(), "there is a row for each prime");
         for ((row, prime), &lift) in residues.chunks_exact_mut(n).zip(&self.primes).zip(&self.lifts)
         {
             kernels::scale(row, lift, prime);

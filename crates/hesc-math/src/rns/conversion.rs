@@ -84,28 +84,28 @@ impl Conversion {
         (LEAST_COLUMNS..=COLUMNS.min(ring_degree)).rev().find(whole).unwrap_or(ring_degree)
     }
 
-    /// What all targets need of one block: the `y_i` and `v`. `limb(i)` are the coefficients modulo
+    /// What all targets need of one block: the `y_i` and `v`. `residues(i)` are the coefficients modulo
     /// the `i`-th source. Returns the largest `|x| / D` of the centred `before * x`, up to `2^-48`.
     pub fn prepare_block<'a>(
         &self,
         prepared: &mut [u64],
         block: usize,
-        limb: impl Fn(usize) -> &'a [u64],
+        residues: impl Fn(usize) -> &'a [u64],
     ) -> f64 {
         let columns = prepared.len() / (self.from.len() + 1);
         let (rows, quotients) = prepared.split_at_mut(self.from.len() * columns);
         let sources = self.from.iter().zip(&self.lifts).enumerate();
         for (row, (i, (prime, &lift))) in rows.chunks_exact_mut(columns).zip(sources) {
-            kernels::scale_into(row, &limb(i)[block * columns..][..columns], lift, prime);
+            kernels::scale_into(row, &residues(i)[block * columns..][..columns], lift, prime);
         }
         round_quotients(quotients, rows, &self.reciprocals)
     }
 
     /// [`Self::prepare_block`] for all blocks.
-    pub fn prepare<'a>(&self, prepared: &mut [u64], limb: impl Fn(usize) -> &'a [u64]) -> f64 {
+    pub fn prepare<'a>(&self, prepared: &mut [u64], residues: impl Fn(usize) -> &'a [u64]) -> f64 {
         let n = prepared.len() / (self.from.len() + 1);
         let blocks = prepared.chunks_exact_mut(self.block_words(n)).enumerate();
-        let distances = blocks.map(|(block, words)| self.prepare_block(words, block, &limb));
+        let distances = blocks.map(|(block, words)| self.prepare_block(words, block, &residues));
         distances.fold(0.0, f64::max)
     }
 
@@ -129,7 +129,7 @@ impl Conversion {
 const COLUMNS: usize = 1024;
 /// Fewer columns are not worth the loops over blocks; degrees without a divisor between are one block.
 const LEAST_COLUMNS: usize = 256;
-/// Most limbs of a prepared number: 881 bits in primes of 30 bits and more.
+/// Most rows of a prepared block: 881 bits in primes of 30 bits and more.
 const MAX_SOURCES: usize = 64;
 
 vectorised! {

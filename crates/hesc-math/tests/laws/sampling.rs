@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use hesc_math::sampling::{
-    NOISE_STANDARD_DEVIATION, Noise, fill_uniform, fill_uniform_limb, fresh_seed,
+    NOISE_STANDARD_DEVIATION, Noise, fill_uniform, fill_uniform_row, fresh_seed,
 };
 use hesc_math::{AesCtrRng, Ring, RingIndex, Word, ntt_primes};
 use rand_core::{Infallible, Rng, SeedableRng, TryCryptoRng, TryRng};
@@ -125,16 +125,16 @@ fn check_uniform<W: Word>(bits: u32, seed: u8) {
     let mut rng = rng(seed);
     let mut counts = [[0u64; 64]; 2];
     let mut poly = vec![W::zeroed(); ring.poly_len()];
-    let mut limbs = HashSet::new();
+    let mut rows = HashSet::new();
     for _ in 0..128 {
         fill_uniform(&mut poly, &ring, &mut rng);
-        for ((limb, counts), &q) in poly.chunks_exact(DEGREE).zip(&mut counts).zip(&primes) {
-            let values: Vec<u64> = limb.iter().map(|x| x.to_u64()).collect();
+        for ((row, counts), &q) in poly.chunks_exact(DEGREE).zip(&mut counts).zip(&primes) {
+            let values: Vec<u64> = row.iter().map(|x| x.to_u64()).collect();
             for &x in &values {
                 assert!(x < q);
                 counts[(u128::from(x) * 64 / u128::from(q)) as usize] += 1;
             }
-            assert!(limbs.insert(values), "a limb comes twice");
+            assert!(rows.insert(values), "a row comes twice");
         }
     }
     for counts in counts {
@@ -181,7 +181,7 @@ fn check_rejection<W: Word>(q: u64) {
     let most = u64::MAX >> q.leading_zeros();
     let offered = [q, q - 1, most, q + 1, 0].map(W::from_u64).to_vec();
     let mut words = vec![W::zeroed(); 300];
-    fill_uniform_limb(&mut words, q, &mut Words(offered, 0));
+    fill_uniform_row(&mut words, q, &mut Words(offered, 0));
     let kept: Vec<u64> = words.iter().map(|x| x.to_u64()).collect();
     let expected: Vec<u64> = [q - 1, 0].into_iter().cycle().take(300).collect();
     assert_eq!(kept, expected);

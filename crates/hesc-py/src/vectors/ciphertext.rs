@@ -255,7 +255,7 @@ impl Ciphertext {
     }
     #[getter]
     fn size(&self) -> usize {
-        self.1.size()
+        self.1.components()
     }
     #[getter]
     fn scale(&self) -> f64 {

@@ -147,14 +147,6 @@ impl VectorParams {
     pub fn spec(&self) -> &Spec {
         self.0.spec()
     }
-
-    fn check_level(&self, level: usize) -> PyResult<()> {
-        let levels = self.0.levels();
-        if (1..=levels).contains(&level) {
-            return Ok(());
-        }
-        Err(ParameterError::new_err(format!("levels are from 1 to {levels}; got {level}")))
-    }
 }
 
 #[pymethods]
@@ -359,7 +351,7 @@ impl VectorParams {
 
     /// Bytes of a vector at a level, 1 to the number of levels; seeded ones are fresh under the secret key.
     fn vector_length(&self, level: usize, seeded: bool) -> PyResult<usize> {
-        self.check_level(level)?;
+        self.0.check_level(level).map_err(scheme_to_py)?;
         Ok(circuits::vector_length(&self.0, level, seeded))
     }
 
@@ -371,7 +363,7 @@ impl VectorParams {
         level: usize,
         seeded: bool,
     ) -> PyResult<usize> {
-        self.check_level(level)?;
+        self.0.check_level(level).map_err(scheme_to_py)?;
         let integers = (described(of), layout_from(layout)?);
         circuits::integers_length(&self.0, integers, level, seeded).map_err(scheme_to_py)
     }

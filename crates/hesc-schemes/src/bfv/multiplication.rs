@@ -123,12 +123,12 @@ fn multiply(
     let coefficients = |c| scheme.coefficients_of(c);
     let factors: Vec<Residues<'_, Coeff>> = std::iter::once(a).chain(b).map(coefficients).collect();
     let extended = extend(tables, &primes, &factors, n);
-    let both = Residues::<Eval>::of(&extended, extended.len() / (primes.len() * n), n);
-    let components = a.size() + b.unwrap_or(a).size() - 1;
+    let both = Residues::<Eval>::assume(&extended, extended.len() / (primes.len() * n), n);
+    let components = a.components() + b.unwrap_or(a).components() - 1;
     let mut product = Buffer::take(primes.len() * components * n);
     parallel::for_each_chunk(&mut product, components * n, n, |scratch, prime, out| {
         let factors: Vec<_> = both.rows(prime).collect();
-        let (x, y) = factors.split_at(a.size());
+        let (x, y) = factors.split_at(a.components());
         multiply_components(out, scratch, x, b.is_some().then_some(y), primes[prime]);
         RowMut::<Eval>::all(out, n).for_each(|row| _ = row.inverse_unscaled(primes[prime]));
     });
@@ -145,7 +145,7 @@ fn extend(tables: &Tables, primes: &[&Prime], factors: &[Residues<'_, Coeff>], n
     });
     let mut words = Buffer::take(primes.len() * components.len() * n);
     parallel::for_each_row(&mut words, (components.len(), n), 0, |_, prime, i, out| {
-        let mut row = RowMut::of(out);
+        let mut row = RowMut::assume(out);
         match prime.checked_sub(level) {
             None => row.copy(components[i].row(prime)),
             Some(target) => row.convert(&tables.extension, target, prepared.of(i)),
@@ -160,22 +160,22 @@ fn scale_down(tables: &Tables, primes: &[&Prime], product: &mut [u64], n: usize)
     let level = primes.len() - tables.count;
     let components = product.len() / (primes.len() * n);
     let (first_base, second_base) = product.split_at_mut(level * components * n);
-    let dividend = Residues::<Coeff>::of(first_base, components, n);
+    let dividend = Residues::<Coeff>::assume(first_base, components, n);
     let prepared =
         parallel::prepare(&tables.remainder, components, n, |i, prime| dividend.row(prime, i));
     parallel::for_each_row(second_base, (components, n), n, |scratch, target, i, out| {
-        let (q, mut quotient) = (primes[level + target], RowMut::<Coeff>::of(out));
-        let mut remainder = RowMut::of(scratch);
+        let (q, mut quotient) = (primes[level + target], RowMut::<Coeff>::assume(out));
+        let mut remainder = RowMut::assume(scratch);
         remainder.convert(&tables.remainder, target, prepared.of(i));
         quotient.scale(tables.scales[target], q);
         quotient.subtract_and_scale(remainder.row(), tables.inverses[target], q);
     });
-    let quotient = Residues::<Coeff>::of(second_base, components, n);
+    let quotient = Residues::<Coeff>::assume(second_base, components, n);
     let prepared =
         parallel::prepare(&tables.back, components, n, |i, prime| quotient.row(prime, i));
     let mut result = Buffer::take(level * components * n);
     parallel::for_each_row(&mut result, (components, n), 0, |_, prime, i, out| {
-        RowMut::of(out).convert(&tables.back, prime, prepared.of(i));
+        RowMut::assume(out).convert(&tables.back, prime, prepared.of(i));
     });
     result
 }

@@ -26,10 +26,10 @@ impl NoiseModel for Bfv {
     fn product_noise(&self, scheme: &Rlwe, a: &State, b: &State) -> Noise {
         let (n, t) = (scheme.degree(), self.plain_modulus());
         let cross = |x: &State, y: &State| {
-            let (noise, powers) = (x.noise, y.size as u32 - 1);
+            let (noise, powers) = (x.noise, y.components as u32 - 1);
             let factor = PRODUCT_MARGIN * correction(noise.degree, powers) * t * n.sqrt();
             // Coefficients of a message may be a half of t, all of them, with any signs.
-            let exceeding = scheme.rounding(y.size) + 0.5 * scheme.norms().embedding_factor;
+            let exceeding = scheme.rounding(y.components) + 0.5 * scheme.norms().embedding_factor;
             let deviation = factor * exceeding * noise.deviation;
             // A plaintext may have all of its norm at one root.
             let values = (factor * exceeding + n * t / 2.0) * noise.canonical_norm;
@@ -38,8 +38,9 @@ impl NoiseModel for Bfv {
         // Divided first: the product of two noises of a large modulus exceeds what doubles hold.
         let divided = a.noise.times_exactly(t / scheme.log2_level(a.level).exp2());
         let both = scheme.convolved(divided, b.noise);
-        let rounding = scheme.rounding(a.size + b.size - 1) + scheme.rounding(2);
-        let degree = (a.noise.degree + b.size as u32 - 1).max(b.noise.degree + a.size as u32 - 1);
+        let rounding = scheme.rounding(a.components + b.components - 1) + scheme.rounding(2);
+        let degree = (a.noise.degree + b.components as u32 - 1)
+            .max(b.noise.degree + a.components as u32 - 1);
         let sum = cross(a, b).plus(cross(b, a)).plus(both).plus(scheme.white(rounding));
         Noise { degree, ..sum }
     }

@@ -2,13 +2,13 @@
 //! before ([`super::planned_states`]).
 //!
 //! For sets whose primes are 1 modulo the plaintext modulus: all others change the factor on plaintexts from level to
-//! level, and sums of ciphertexts that came down in different ways would cost room.
+//! level, and sums of ciphertexts that came down in different ways would cost noise budget.
 
 use hesc_math::residues::kernels;
 use hesc_math::ring::Eval;
 
 use super::planned_states::{PlannedState, no_products, no_terms};
-use super::sampled::Draws;
+use super::sampled::SplitMix;
 use crate::SchemeError;
 use crate::error::refuse;
 use crate::rlwe::buffer::{Buffer, KeptBuffers};
@@ -62,7 +62,7 @@ impl Rlwe {
     /// Cost: a transform for each prime.
     ///
     /// # Errors
-    /// [`SchemeError::ParameterMismatch`]; [`SchemeError::LastLevel`] for no level of the set.
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::NoSuchLevel`].
     pub fn public_ciphertext(
         &self,
         numbers: &Plaintext,
@@ -71,16 +71,14 @@ impl Rlwe {
     ) -> Result<Ciphertext, SchemeError> {
         self.check_bgv()?;
         self.check_params(numbers.params)?;
-        if level == 0 || level > self.levels() {
-            return Err(SchemeError::LastLevel { level: self.levels(), wanted: level });
-        }
+        self.check_level(level)?;
         let t = self.spec().plaintext.modulus();
-        let mut draws = Draws::new(seed);
+        let mut generator = SplitMix::new(seed);
         // `x` or `x - t`, such that their mean is zero.
         let signed: Vec<i64> = numbers
             .words
             .iter()
-            .map(|&x| if draws.below(t) < x { x as i64 - t as i64 } else { x as i64 })
+            .map(|&x| if generator.below(t) < x { x as i64 - t as i64 } else { x as i64 })
             .collect();
         let (n, primes) = (self.ring_degree(), self.chain().level(level));
         let mut words = Buffer::take(2 * n * primes.len());
@@ -91,7 +89,7 @@ impl Rlwe {
             for (word, &x) in first.iter_mut().zip(&signed) {
                 *word = if x < 0 { q - x.unsigned_abs() } else { x as u64 };
             }
-            self.domain().rest_coefficients(RowMut::of(first), &primes[prime]);
+            self.domain().rest_coefficients(RowMut::assume(first), &primes[prime]);
             second.fill(0);
         });
         let state = self.planned_public(level, seed).state;
@@ -145,21 +143,13 @@ impl Rlwe {
         let level = known.level();
         self.check_ciphertext(a)?;
         Self::check_lower(&a.state, level)?;
-        let state = State { level, noise: known.state.noise, ..a.state };
-        let way = match level == a.level() {
-            true => WayDown::Here(state),
-            false if known.dropped => WayDown::Dropped(state),
-            false => WayDown::Divided(state),
-        };
-        Ok(self.brought(a, way))
+        let state = known.state_of(&a.state);
+        Ok(self.brought(a, WayDown { state, dropped: known.dropped }))
     }
 
     pub(super) fn check_lower(a: &State, level: usize) -> Result<(), SchemeError> {
         Self::require_two_components(a, "a circuit")?;
-        if level == 0 || level > a.level {
-            return Err(SchemeError::LastLevel { level: a.level, wanted: level });
-        }
-        Ok(())
+        Self::check_reachable(a, level)
     }
 
     /// `sum k_i a_i + constant`, the constant in every slot; all at one level.
@@ -179,7 +169,8 @@ impl Rlwe {
         self.check_bgv()?;
         let Some(&(_, first)) = terms.first() else { return no_terms() };
         self.check_summands(terms.iter().map(|&(_, a)| a), first)?;
-        let state = State { noise: known.state.noise, ..first.state };
+        Self::check_levels(&first.state, &known.state)?;
+        let state = known.state_of(&first.state);
         let mut words = Buffer::take(self.ciphertext_words(state.level));
         self.add_multiples(&mut words, (2, false), terms, constant, state.level);
         Ok(Ciphertext { tag: first.tag, state, words })
@@ -211,10 +202,10 @@ impl Rlwe {
             _ => self.sum_of_tensors(products, first.level()),
         };
         self.add_multiples(&mut words, (3, true), terms, constant, first.level());
-        let sum = Ciphertext { tag: first.tag, state: State { size: 3, ..first.state }, words };
-        // The noise is known.
-        let state = State { level: known.level(), noise: known.state.noise, ..first.state };
-        let words = self.relinearised_words(&sum, relin, known.level());
+        let sum =
+            Ciphertext { tag: first.tag, state: State { components: 3, ..first.state }, words };
+        let state = known.state_of(&first.state);
+        let words = self.relinearised_words(&sum, relin, state.level);
         Ok(Ciphertext { tag: first.tag, state, words })
     }
 

@@ -49,7 +49,7 @@ impl Rlwe {
         Ok(DryValue { state: a.state, depth: 0 })
     }
 
-    /// Bits of room before an operation is refused.
+    /// Noise budget, in bits, before an operation is refused.
     pub fn dry_budget(&self, a: &DryValue) -> f64 {
         self.budget_of(&a.state)
     }
@@ -75,7 +75,6 @@ impl Rlwe {
         a: &DryValue,
         plaintext: &Plaintext,
     ) -> Result<(DryValue, Work), SchemeError> {
-        self.check_params(plaintext.params)?;
         let state = self.plus_plain_state(&a.state, plaintext)?;
         let primes = self.chain().level(state.level).len() as f64;
         Ok((DryValue { state, ..*a }, Work { transforms: primes, passes: 2.0 * primes }))
@@ -177,7 +176,7 @@ mod tests {
             for _ in 0..40 {
                 let mut pick = || rng.next_u32() as usize % values.len();
                 let [j, k] = [pick(), pick()];
-                // Of the last one: so it goes on until there is no room.
+                // Of the last one: so it goes on until there is no noise budget.
                 let i = values.len() - 1;
                 let choice = rng.next_u32() % 6;
                 let ((x, of_x), (y, of_y), (z, of_z)) = (&values[i], &values[j], &values[k]);
@@ -217,7 +216,7 @@ mod tests {
         assert!(made > 200 && refused > 0, "{made} made, {refused} refused");
     }
 
-    /// What states of unpacked bits allow for is no less than unpacked bits have, and packing takes no more room than
+    /// What states of unpacked bits allow for is no less than unpacked bits have, and packing takes no more noise budget than
     /// is said.
     #[test]
     fn packing_is_within_what_is_said_of_it() {

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::sampled::{MARGIN, Samples, Sum};
 use crate::error::refuse;
 use crate::rlwe::ciphertext::State;
-use crate::rlwe::levels::{Dropping, SPENT_ON_SPEED};
+use crate::rlwe::levels::{Dropping, WayDown};
 use crate::rlwe::noise::Noise;
 use crate::rlwe::{Basis, Ciphertext, Encryption, Rlwe, Work};
 use crate::{Fingerprint, SchemeError};
@@ -28,22 +28,22 @@ impl PlannedState {
         self.state.level
     }
 
-    /// Whether primes have been dropped for nothing to come to its level.
-    pub(crate) fn is_dropped(&self) -> bool {
-        self.dropped
+    /// The state of a ciphertext that this is known of.
+    pub(super) fn state_of(&self, a: &State) -> State {
+        State { level: self.state.level, noise: self.state.noise, ..*a }
     }
 
-    /// The same, of which no further state is made by draws.
-    pub fn settled(&self) -> Self {
+    /// The same with noise that is bounded, in all states that are made of it too.
+    pub fn bounded(&self) -> Self {
         Self { samples: None, ..self.clone() }
     }
 
-    /// Whether its noise is drawn with that of others that it has nothing in common with, and so is another's, of the same
+    /// Whether its noise is sampled with that of others that it has nothing in common with, and so is another's, of the same
     /// parameters and level, which has as much or more.
-    pub fn is_drawn_within(&self, other: &Self) -> bool {
-        let drawn = self.samples.is_some() && other.samples.is_some();
+    pub fn is_sampled_within(&self, other: &Self) -> bool {
+        let sampled = self.samples.is_some() && other.samples.is_some();
         let alike = self.params == other.params && self.state.level == other.state.level;
-        drawn && alike && self.state.noise.is_within(other.state.noise)
+        sampled && alike && self.state.noise.is_within(other.state.noise)
     }
 }
 
@@ -65,7 +65,7 @@ impl Rlwe {
     }
 
     /// The same of several. Encryptions as they were made, none of them twice, are taken for [`Self::planned_encryptions`]:
-    /// their noise is drawn. That of others is bounded, whatever depends on what.
+    /// their noise is sampled. That of others is bounded, whatever depends on what.
     pub fn planned_all(&self, all: &[&Ciphertext]) -> Vec<PlannedState> {
         let any = [Encryption::SecretKey, Encryption::PublicKey];
         let under = [&any[..1], &any].into_iter().find(|under| {
@@ -81,11 +81,9 @@ impl Rlwe {
 
     /// Whether a ciphertext has the noise of an encryption, to the last digit: sums have more.
     fn is_fresh(&self, a: &Ciphertext, under: &[Encryption]) -> bool {
-        let (bound, scale) = (self.spec().bound, self.default_scale());
-        let fresh = |key: &Encryption| self.fresh(self.fresh_deviation(*key), bound, scale);
-        let whole = a.level() == self.levels() && a.size() == 2;
+        let whole = a.level() == self.levels() && a.components() == 2;
         let own = a.tag.params == self.fingerprint();
-        own && whole && under.iter().any(|key| fresh(key) == a.state.noise)
+        own && whole && under.iter().any(|&key| self.fresh_state(key).noise == a.state.noise)
     }
 
     /// A few words of a ciphertext's second component, the same for its negative, and for its sums with public numbers.
@@ -113,11 +111,11 @@ impl Rlwe {
         let message = self.norms().embedding_factor * planned.state.noise.magnitude;
         let deviation = self.noise_factor() * self.fresh_deviation(under) + message;
         planned.state.noise = self.white(deviation);
-        let drawn = |at: usize| PlannedState {
+        let sampled = |at: usize| PlannedState {
             samples: Some(Samples::of_public_key(deviation, !(at as u64))),
             ..planned.clone()
         };
-        (0..count).map(drawn).collect()
+        (0..count).map(sampled).collect()
     }
 
     /// What is known of [`Self::public_ciphertext`]: noise as large as its coefficients. The seed is one for each.
@@ -131,7 +129,7 @@ impl Rlwe {
         PlannedState { samples, ..planned }
     }
 
-    /// Noise that was bounded, with a deviation that was drawn.
+    /// Noise that was bounded, with a deviation that was sampled.
     fn with_samples(&self, bounded: Noise, samples: Option<&Sum>) -> Noise {
         match samples {
             Some(samples) => self.of_deviation(bounded, MARGIN * samples.deviation()),
@@ -140,11 +138,11 @@ impl Rlwe {
     }
 
     /// What is known of so many outputs of [`Self::unpack`], of encryptions under the public key by
-    /// [`Basis::Normal`], at a level or where they have the most room as factors. Outputs of one ciphertext have its noise
+    /// [`Basis::Normal`], at a level or where they have the most noise budget as factors. Outputs of one ciphertext have its noise
     /// in common: it is bounded, whatever depends on what.
     ///
     /// # Errors
-    /// As [`Self::check_combines`], [`Self::unpacking_level`] and [`Self::unpack`].
+    /// As [`Self::check_combines`], [`Self::unpacking_level`] and [`Self::unpack`]; [`SchemeError::NoSuchLevel`].
     pub fn planned_unpacked(
         &self,
         count: usize,
@@ -153,12 +151,10 @@ impl Rlwe {
         self.check_combines()?;
         let fresh = self.fresh_state(Encryption::PublicKey);
         let level = match level {
-            Some(level) if level == 0 || level > fresh.level => {
-                return Err(SchemeError::LastLevel { level: fresh.level, wanted: level });
-            }
             Some(level) => level,
             None => self.level_of_unpacked(&fresh, Basis::Normal)?,
         };
+        self.check_level(level)?;
         let d = self.field_slots()?.ring().degree();
         let size = self.constant_of(Basis::Normal, 0)?.size;
         let output = self.unpacked_state(&fresh, size, d, level)?;
@@ -167,20 +163,20 @@ impl Rlwe {
 
     /// What [`Self::lower`] of a ciphertext costs.
     pub fn work_of_lowering(&self, from: &PlannedState, to: &PlannedState) -> Work {
-        self.work_of_way(from.level(), to.level(), to.is_dropped())
+        self.work_of_way(from.level(), to.level(), to.dropped)
     }
 
-    /// Bits of room before an operation is refused.
+    /// Noise budget, in bits, before an operation is refused.
     pub fn planned_budget(&self, a: &PlannedState) -> f64 {
         self.budget_of(&a.state)
     }
 
-    /// How many products in sequence there is room for, each of two results of the one before.
+    /// How many products in sequence the noise budget allows, each of two results of the one before.
     pub fn planned_depth(&self, a: &PlannedState) -> usize {
         self.products_in_sequence(a.state)
     }
 
-    /// What is known of [`Self::lower`]'s result: primes are dropped for nothing where that leaves as much room. The
+    /// What is known of [`Self::lower`]'s result: primes are dropped for nothing where that leaves as much noise budget. The
     /// seed is one for each ciphertext and level.
     ///
     /// # Errors
@@ -194,9 +190,8 @@ impl Rlwe {
         self.check_params(a.params)?;
         Self::check_lower(&a.state, level)?;
         let Some(samples) = &a.samples else {
-            let way = self.way_down(&a.state, level, Dropping::NoWorse)?;
-            let dropped = way.is_dropped();
-            return Ok(PlannedState { dropped, ..self.planned_bounded(way.state()) });
+            let WayDown { state, dropped } = self.way_down(&a.state, level, Dropping::NoWorse)?;
+            return Ok(PlannedState { dropped, ..self.planned_bounded(state) });
         };
         if level == a.level() {
             return Ok(a.clone());
@@ -204,22 +199,16 @@ impl Rlwe {
         let divided = self.divided_state(&a.state, level).and_then(|state| {
             self.planned_division(state, Sum::of(samples), (a.level(), self.rounding(2)), seed)
         });
-        if self.chain().is_within(level, a.level())
-            && let Ok(state) = self.dropped_state(&a.state, level)
-        {
-            // Plans are made for what is drawn: what less noise would do does not matter.
-            let dropped = PlannedState { state, dropped: true, ..a.clone() };
-            let enough = |divided: &PlannedState| {
-                self.planned_budget(&dropped) >= self.planned_budget(divided) - SPENT_ON_SPEED
-            };
-            if divided.as_ref().map_or(true, enough) {
-                return Ok(dropped);
-            }
+        // Plans are made for what is sampled: what less noise would do does not matter.
+        let dropping = Dropping::ForSpeed;
+        let known = divided.as_ref().ok().map(|divided| &divided.state);
+        match self.dropped_instead(&a.state, level, dropping, known) {
+            Some(state) => Ok(PlannedState { state, dropped: true, ..a.clone() }),
+            None => divided,
         }
-        divided
     }
 
-    /// What a division has left, with noise of a deviation that it adds to what was drawn; refused if it does not fit.
+    /// What a division has left, with noise of a deviation that it adds to what was sampled; refused if it does not fit.
     fn planned_division(
         &self,
         state: State,
@@ -287,7 +276,7 @@ impl Rlwe {
             noise = noise.plus(product.times(k.unsigned_abs() as f64));
         }
         let noise = self.with_samples(noise, samples.as_ref());
-        let sum = self.checked(State { size: 3, noise, ..first.state })?;
+        let sum = self.checked(State { components: 3, noise, ..first.state })?;
         let state = self.relinearised_state(&sum, level)?;
         let Some(samples) = samples else {
             return Ok(self.planned_bounded(state));
@@ -321,7 +310,7 @@ impl Rlwe {
         terms.iter().map(multiple).fold(constant, Noise::plus)
     }
 
-    /// The noise of a product of states that are drawn: their magnitudes are those of constants, which have the same
+    /// The noise of a product of states that are sampled: their magnitudes are those of constants, which have the same
     /// value at each root.
     fn product_with_constants(&self, a: &State, b: &State) -> Noise {
         let (x, y) = (a.noise.magnitude, b.noise.magnitude);
@@ -333,7 +322,7 @@ impl Rlwe {
             .plus(Noise::message(x * y))
     }
 
-    /// Drawn noise of a sum of products and ciphertexts, if that of all is drawn.
+    /// Sampled noise of a sum of products and ciphertexts, if that of all is sampled.
     fn sum_of_samples(
         &self,
         products: &[(i64, &PlannedState, &PlannedState)],
@@ -394,10 +383,10 @@ mod tests {
     type Known = (Ciphertext, PlannedState);
 
     /// Operations on random operands, over and over, and some of them twice: sums with themselves, squares, products that
-    /// share factors, of which much is left at every other level: more than plans leave. What is drawn is never below
+    /// share factors, of which much is left at every other level: more than plans leave. What is sampled is never below
     /// what is measured, and at usual roots at most a bit above.
     #[test]
-    fn drawn_deviations_are_near_those_of_ciphertexts() {
+    fn sampled_deviations_are_near_those_of_ciphertexts() {
         for (index, large, small, seed) in
             [(4369, 36, 24, 1), (4369, 36, 24, 2), (13107, 40, 27, 3)]
         {
@@ -446,7 +435,7 @@ mod tests {
                     assert!(excess < 1.0 + scatter.log2(), "{index}: {excess} bits too high");
                 }
             }
-            assert!(compared >= 50, "{compared} of {made} had room");
+            assert!(compared >= 50, "{compared} of {made} had a noise budget");
         }
     }
 
@@ -502,44 +491,53 @@ mod tests {
 
     /// Encryptions that share nothing; of all others the noise is bounded.
     #[test]
-    fn only_encryptions_that_share_nothing_are_drawn() {
+    fn only_encryptions_that_share_nothing_are_sampled() {
         let s = set(255, 36, 24);
         let rng = &mut AesCtrRng::from_seed([9; 32]);
         let (secret, public) = s.generate_keys(rng);
         let plain = s.encode_integers(&[1, 0, 1]).unwrap();
         let [a, b] = [(); 2].map(|()| s.encrypt(&public, &plain, rng).unwrap());
         let own = s.expand(&s.encrypt_seeded(&secret, &plain, rng).unwrap()).unwrap();
-        let drawn = |all: &[&Ciphertext]| s.planned_all(all).iter().all(|a| a.samples.is_some());
-        assert!(drawn(&[&a, &b]) && drawn(&[&a, &own]) && drawn(&[&own]));
+        let sampled = |all: &[&Ciphertext]| s.planned_all(all).iter().all(|a| a.samples.is_some());
+        assert!(sampled(&[&a, &b]) && sampled(&[&a, &own]) && sampled(&[&own]));
         let negative = s.negate(&a).unwrap();
         let added = s.add_plain(&a, &plain).unwrap();
         for again in [&a, &negative, &added] {
-            assert!(!drawn(&[&a, &b, again]));
+            assert!(!sampled(&[&a, &b, again]));
         }
         // Nor where its bytes say that it has the noise of an encryption.
         let said = Ciphertext { state: a.state, ..added };
-        assert!(!drawn(&[&a, &b, &said]));
+        assert!(!sampled(&[&a, &b, &said]));
         let sum = s.add(&own, &own).unwrap();
         let lower = s.mod_switch(&a).unwrap();
         for other in [&sum, &lower, &s.square(&a).unwrap()] {
-            assert!(!drawn(&[other]));
+            assert!(!sampled(&[other]));
         }
         // What is made for the secret key's noise is for no other.
         let [less, more] = [Encryption::SecretKey, Encryption::PublicKey].map(|under| {
             let mut states = s.planned_encryptions(under, 1);
             states.remove(0)
         });
-        assert!(less.is_drawn_within(&more) && !more.is_drawn_within(&less));
-        // Nor is what is bounded for one of draws, whatever little noise it has.
-        assert!(!s.planned(&a).is_drawn_within(&more));
-        assert!(!less.settled().is_drawn_within(&more) && !more.is_drawn_within(&more.settled()));
+        assert!(less.is_sampled_within(&more) && !more.is_sampled_within(&less));
+        // Nor is what is bounded for one that is sampled, whatever little noise it has.
+        assert!(!s.planned(&a).is_sampled_within(&more));
+        assert!(
+            !less.bounded().is_sampled_within(&more) && !more.is_sampled_within(&more.bounded())
+        );
         // Of multiples the bound is one, and with what they have in common.
         let bounded = s.planned(&own);
         let known = s.planned_combination(&[(-2, &bounded), (3, &bounded)], 1).unwrap();
         assert!(known.state.noise.deviation >= 4.99 * bounded.state.noise.deviation);
+        // What is known of a sum at one level is known of none at another.
+        let result = s.combination(&[(-2, &lower), (3, &lower)], 1, &known).map(drop);
+        let levels = [lower.level(), known.level()];
+        assert_eq!(
+            result,
+            Err(SchemeError::LevelMismatch { expected: levels[0], found: levels[1] })
+        );
     }
 
-    /// Public numbers that are all alike have as many signs of either kind as chance gives: 64 of 128, beside a drawn
+    /// Public numbers that are all alike have as many signs of either kind as chance gives: 64 of 128, for a random
     /// seed within six deviations but for 2e-9.
     #[test]
     fn public_numbers_have_signs_at_random() {

@@ -1,26 +1,26 @@
-//! Noise at a few roots of unity, drawn instead of bounded: what a plan, which knows how each ciphertext is made of
+//! Noise at a few roots of unity, sampled instead of bounded (a Monte Carlo estimate): what a plan, which knows how each ciphertext is made of
 //! others, has to go by.
 //!
 //! Bounds that hold whatever depends on what count the noise of a sum of `k` ciphertexts `k` times, where that of
 //! independent ones grows by the root of `k`. What a division leaves is such: its remainder is another for each
 //! ciphertext, uniform as far as anyone can tell who cannot tell ciphertexts from uniform. So the values of noise at a
-//! root are drawn, `r(z) s(z)` with the same `s(z)` for all, and then go through sums and products as those of
+//! root are sampled, `r(z) s(z)` with the same `s(z)` for all, and then go through sums and products as those of
 //! ciphertexts do, with all that they have in common: a factor twice, `(xy) z` beside `x (yz)`, a square. What is
-//! drawn is held against the noise of ciphertexts in the tests of [`super::planned_states`].
+//! sampled is held against the noise of ciphertexts in the tests of [`super::planned_states`].
 //!
 //! **Rare roots.** Where `s(z)` is large all noise is larger, and products of it larger still. In units of what a division
 //! adds elsewhere, noise at such a root goes from `x` to `|s(z)| + c x^2`, if a division leaves `c` of products. Where
-//! `4 c |s(z)| <= 1` that stays below `2 |s(z)|`; otherwise it grows at every level without end, at a root that no draw
-//! of a few hundred shows, until nothing decrypts. So noise is drawn at roots with `|s(z)|` = [`RARE`] too, and what is
+//! `4 c |s(z)| <= 1` that stays below `2 |s(z)|`; otherwise it grows at every level without end, at a root that no sample
+//! of a few hundred shows, until nothing decrypts. So noise is sampled at roots with `|s(z)|` = [`RARE`] too, and what is
 //! beyond `2 RARE` times the usual there counts as if it were everywhere: plans choose levels at which it settles.
 //!
-//! Draws are the same each time, and have nothing to do with keys: a step's number is their seed.
+//! Samples are the same each time, and have nothing to do with keys: a step's number is their seed.
 
 use std::f64::consts::TAU;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
-/// Roots that noise is drawn at, as they come and with a large value of the secret.
+/// Roots that noise is sampled at, as they come and with a large value of the secret.
 const USUAL: usize = 512;
 const ROOTS: usize = USUAL + 128;
 /// That value, in root mean squares: what is left of products is then `c = 1 / 4 RARE` at most. At a root with
@@ -28,9 +28,9 @@ const ROOTS: usize = USUAL + 128;
 /// a remainder of size `b`. Both sizes are those of Gaussian numbers: `a b = x` has the probability `exp(-a^2 - b^2)`, at
 /// most `exp(-104) = 2^-150`, for `a = b = 7.2`; of `2^22` roots and ciphertexts together `2^-128`.
 pub(super) const RARE: f64 = 15.0;
-/// Numbers that draws are taken from.
+/// Numbers that samples are taken from.
 const TABLE: usize = 1 << 12;
-/// Factor on deviations that were drawn: those of products scatter by less than a tenth.
+/// Factor on deviations that were sampled: those of products scatter by less than a tenth.
 pub(super) const MARGIN: f64 = 1.25;
 
 /// Values at the sampled roots, divided by the root of the ring's degree: real parts, then imaginary ones; of products
@@ -53,9 +53,9 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
 
 /// As many complex numbers of one size.
 fn of_size(size: f64, count: usize, seed: u64) -> Vec<(f64, f64)> {
-    let mut draws = Draws::new(seed);
+    let mut generator = SplitMix::new(seed);
     let mut turned = || {
-        let angle = draws.angle();
+        let angle = generator.angle();
         (size * angle.cos(), size * angle.sin())
     };
     (0..count).map(|_| turned()).collect()
@@ -63,25 +63,25 @@ fn of_size(size: f64, count: usize, seed: u64) -> Vec<(f64, f64)> {
 
 /// As many complex Gaussian numbers, their sizes at equal shares of the distribution.
 fn spread(count: usize, seed: u64) -> Vec<(f64, f64)> {
-    let mut draws = Draws::new(seed);
+    let mut generator = SplitMix::new(seed);
     let mut numbers: Vec<(f64, f64)> = (0..count)
         .map(|i| {
             let share = (i as f64 + 0.5) / count as f64;
-            let angle = draws.angle();
+            let angle = generator.angle();
             let size = (-share.ln()).sqrt();
             (size * angle.cos(), size * angle.sin())
         })
         .collect();
     for i in (1..count).rev() {
-        numbers.swap(i, draws.below(i as u64 + 1) as usize);
+        numbers.swap(i, generator.below(i as u64 + 1) as usize);
     }
     numbers
 }
 
 /// Steele, Lea and Flood 2014 (splitmix64): statistics alone depend on it.
-pub(super) struct Draws(u64);
+pub(super) struct SplitMix(u64);
 
-impl Draws {
+impl SplitMix {
     pub(super) fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -112,16 +112,16 @@ impl Samples {
 
     /// Noise of a deviation, of a polynomial that is multiplied with the secret.
     pub(super) fn with_secret(deviation: f64, seed: u64) -> Self {
-        let mut sum = Sum::drawn(seed);
+        let mut sum = Sum::sampled(seed);
         sum.multiply(&TABLES.secret);
         sum.of_deviation(deviation).finish()
     }
 
     /// Noise of a deviation whose half is multiplied with the secret, the other half with the public key's error.
     pub(super) fn of_public_key(deviation: f64, seed: u64) -> Self {
-        let mut sum = Sum::drawn(seed);
+        let mut sum = Sum::sampled(seed);
         sum.multiply(&TABLES.secret);
-        let other = Sum::drawn(seed.rotate_left(32)).finish();
+        let other = Sum::sampled(seed.rotate_left(32)).finish();
         sum.add_product(1.0, &other, &TABLES.error);
         sum.1 = 1;
         sum.of_deviation(deviation).finish()
@@ -137,13 +137,13 @@ impl Sum {
         Self(vec![0.0; 2 * ROOTS], 1)
     }
 
-    fn drawn(seed: u64) -> Self {
-        let mut draws = Draws::new(seed);
+    fn sampled(seed: u64) -> Self {
+        let mut generator = SplitMix::new(seed);
         let table = &TABLES.table;
         let mut values = vec![0.0; 2 * ROOTS];
         let (real, imaginary) = values.split_at_mut(ROOTS);
         for (x, y) in real.chunks_mut(4).zip(imaginary.chunks_mut(4)) {
-            let mut places = draws.next();
+            let mut places = generator.next();
             for (x, y) in x.iter_mut().zip(y) {
                 (*x, *y) = table[places as usize % TABLE];
                 places >>= 12;
@@ -247,7 +247,7 @@ mod tests {
     }
 
     /// What noise counts as at rare roots, beside what it has there: a product of two remainders has the secret's value
-    /// squared, the mean square of 128 draws scatters by a sixth, in six of these deviations.
+    /// squared, the mean square of 128 samples scatters by a sixth, in six of these deviations.
     #[test]
     fn noise_at_rare_roots_counts_by_what_it_settles_at() {
         let products = [(1, RARE.powi(2)), (2, 2f64.sqrt() * RARE.powi(2))];

@@ -81,9 +81,8 @@ impl Rlwe {
     ///
     /// # Errors
     /// [`SchemeError::NotInScheme`] for exact schemes, [`SchemeError::TooManyValues`],
-    /// [`SchemeError::Value`] for numbers that are not finite, [`SchemeError::LastLevel`] for levels
-    /// that do not exist, and [`SchemeError::NoiseBudget`] for numbers too large for modulus and
-    /// scale.
+    /// [`SchemeError::Value`] for numbers that are not finite, [`SchemeError::NoSuchLevel`], and
+    /// [`SchemeError::NoiseBudget`] for numbers too large for modulus and scale.
     pub fn encode_complex(
         &self,
         values: &[Complex64],
@@ -100,8 +99,7 @@ impl Rlwe {
     /// # Errors
     /// [`SchemeError::NotInScheme`] for exact schemes, [`SchemeError::TooManyValues`],
     /// [`SchemeError::Value`] for numbers that are not finite or beyond the bound,
-    /// [`SchemeError::LastLevel`] for levels that do not exist, [`SchemeError::NoiseBudget`], and
-    /// [`SchemeError::Parameter`] for a bound that is not positive and finite.
+    /// [`SchemeError::NoSuchLevel`], [`SchemeError::NoiseBudget`], and [`SchemeError::Parameter`] for a bound that is not positive and finite.
     pub fn encode_bounded(
         &self,
         values: &[Complex64],
@@ -137,9 +135,7 @@ impl Rlwe {
     ) -> Result<Plaintext, SchemeError> {
         let ckks = self.ckks("encoding real or complex numbers", "encode integers")?;
         let slots = &ckks.slots;
-        if !(1..=self.chain().levels()).contains(&level) {
-            return Err(SchemeError::LastLevel { level: self.chain().levels(), wanted: level });
-        }
+        self.check_level(level)?;
         if !(scale.is_finite() && scale >= 1.0) {
             return refuse("scale", scale, "choose a finite number of at least 1");
         }

@@ -28,7 +28,13 @@ impl Rlwe {
     pub fn rescale(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         self.ckks("rescaling", "use mod_switch, which keeps the plaintext")?;
         self.check_ciphertext(a)?;
-        self.divided_by_last(a)
+        let state = self.rescaled_state(&a.state)?;
+        Ok(Ciphertext { tag: a.tag, state, words: self.divided_words(a, state.level) })
+    }
+
+    /// The state of [`Self::rescale`].
+    pub(crate) fn rescaled_state(&self, a: &State) -> Result<State, SchemeError> {
+        self.divided_state(a, a.level.saturating_sub(1))
     }
 
     /// CKKS: `a * scalar` for any real number, at the price of `scale`, which is multiplied to the
@@ -53,11 +59,16 @@ impl Rlwe {
             });
         }
         self.check_ciphertext(a)?;
+        let state = self.times_real_state(&a.state, scalar, scale)?;
+        Ok(Ciphertext { tag: a.tag, state, words: self.scaled_words(a, scaled as i64) })
+    }
+
+    /// The state of [`Self::multiply_real`].
+    fn times_real_state(&self, a: &State, scalar: f64, scale: f64) -> Result<State, SchemeError> {
         let size = rounded_up(scalar.abs());
         // Rounded twice: as a double and to an integer.
         let error = 0.5 + size * scale * f64::EPSILON;
-        let noise = self.slot_product_within(&a.state, size, scale, error);
-        let state = self.checked(State { scale: a.state.scale * scale, noise, ..a.state })?;
-        Ok(Ciphertext { tag: a.tag, state, words: self.scaled_words(a, scaled as i64) })
+        let noise = self.slot_product_within(a, size, scale, error);
+        self.checked(State { scale: a.scale * scale, noise, ..*a })
     }
 }

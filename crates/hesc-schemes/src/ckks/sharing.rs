@@ -22,7 +22,7 @@ use crate::rlwe::flooding::{LEAST_STATISTICAL_BITS, flooding_factor};
 use crate::rlwe::{Ciphertext, Rlwe, SecretKey};
 
 /// The noise is at most this share of the bound on the numbers, or nothing is left of them.
-const ROOM: f64 = 0.25;
+const LARGEST_SHARE: f64 = 0.25;
 /// Bits of the noise's deviation that shared numbers keep: below, doubles would show which number the
 /// noise was added to (Mironov 2012).
 const GRID_BITS: f64 = 10.0;
@@ -92,7 +92,7 @@ impl Rlwe {
     ///
     /// # Errors
     /// [`SchemeError::NotShared`] for a ciphertext of another shape than the one expected, for a set or
-    /// program without room for the noise, and for a key that has shown enough; [`SchemeError::Parameter`]
+    /// program that leaves no noise budget, and for a key that has shown enough; [`SchemeError::Parameter`]
     /// for fewer than 40 bits or no answers; [`SchemeError::NoiseTooLarge`] for numbers that the
     /// program cannot give, which are counted as shown; as [`Self::decrypt`].
     pub fn decrypt_shared(
@@ -111,7 +111,7 @@ impl Rlwe {
         let expected = sharing.expected;
         self.check_operands(a, expected)?;
         let same_scale = (a.state.scale / expected.state.scale - 1.0).abs() <= SCALE_TOLERANCE;
-        if a.state.size != expected.state.size || !same_scale {
+        if a.state.components != expected.state.components || !same_scale {
             return Err(SchemeError::NotShared {
                 problem: "its scale or number of components is not that of the result which was expected; \
                           it comes from another program",
@@ -144,7 +144,7 @@ impl Rlwe {
         }
         let factor = flooding_factor(answers, statistical_bits);
         let deviation = factor * self.error_bound(expected);
-        if deviation <= ROOM * expected.state.noise.magnitude {
+        if deviation <= LARGEST_SHARE * expected.state.noise.magnitude {
             return Ok(deviation);
         }
         Err(SchemeError::NotShared {

@@ -19,7 +19,7 @@ impl Rlwe {
     pub fn blank(&self, under: Encryption) -> Ciphertext {
         let state = self.fresh_state(under);
         let primes = self.chain().level(state.level).len();
-        let words = Buffer::from(&*vec![0; state.size * primes * self.ring_degree()]);
+        let words = Buffer::from(&*vec![0; state.components * primes * self.ring_degree()]);
         Ciphertext { tag: self.blank_tag(), state, words }
     }
 

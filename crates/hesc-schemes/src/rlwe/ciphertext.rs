@@ -7,14 +7,14 @@ use super::buffer::Buffer;
 use super::noise::{Noise, PlainSize};
 use crate::{Fingerprint, Tag};
 
-/// What is public of a ciphertext beside its tag: what decides which operations it has room for, and what becomes of it.
+/// What is public of a ciphertext beside its tag: what decides which operations it allows, and what becomes of it.
 /// Each operation has one rule from states to a state, and one loop over words.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct State {
     /// Which primes are in use: one of the set's levels, the lowest is 1.
     pub(crate) level: usize,
-    /// Components.
-    pub(crate) size: usize,
+    /// Two, or more after products.
+    pub(crate) components: usize,
     /// What CKKS plaintexts are multiplied with; 1 otherwise.
     pub(crate) scale: f64,
     /// What BGV plaintexts are multiplied with modulo the plaintext modulus; 1 otherwise.
@@ -39,9 +39,9 @@ impl Ciphertext {
         self.state.level
     }
 
-    /// Components: two, or more before relinearisation.
-    pub fn size(&self) -> usize {
-        self.state.size
+    /// Two, or more before relinearisation.
+    pub fn components(&self) -> usize {
+        self.state.components
     }
 
     /// What CKKS plaintexts are multiplied with; 1 in the other schemes.

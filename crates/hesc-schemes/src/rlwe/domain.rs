@@ -15,32 +15,32 @@ impl Domain {
     /// Evaluations as ciphertexts have them.
     pub fn rest_evaluations<'a>(self, row: RowMut<'a, Eval>, q: &Prime) -> RowMut<'a, AtRest> {
         match self {
-            Self::Coefficients => RowMut::of(row.inverse(q).words()),
-            Self::Evaluations => RowMut::of(row.words()),
+            Self::Coefficients => RowMut::assume(row.inverse(q).words()),
+            Self::Evaluations => RowMut::assume(row.words()),
         }
     }
 
     /// Coefficients as ciphertexts have them.
     pub fn rest_coefficients<'a>(self, row: RowMut<'a, Coeff>, q: &Prime) -> RowMut<'a, AtRest> {
         match self {
-            Self::Coefficients => RowMut::of(row.words()),
-            Self::Evaluations => RowMut::of(row.forward(q).words()),
+            Self::Coefficients => RowMut::assume(row.words()),
+            Self::Evaluations => RowMut::assume(row.forward(q).words()),
         }
     }
 
     /// What a ciphertext has, as evaluations.
     pub fn evaluations<'a>(self, row: RowMut<'a, AtRest>, q: &Prime) -> RowMut<'a, Eval> {
         match self {
-            Self::Coefficients => RowMut::<Coeff>::of(row.words()).forward(q),
-            Self::Evaluations => RowMut::of(row.words()),
+            Self::Coefficients => RowMut::<Coeff>::assume(row.words()).forward(q),
+            Self::Evaluations => RowMut::assume(row.words()),
         }
     }
 
     /// What a ciphertext has, as coefficients.
     pub fn coefficients<'a>(self, row: RowMut<'a, AtRest>, q: &Prime) -> RowMut<'a, Coeff> {
         match self {
-            Self::Coefficients => RowMut::of(row.words()),
-            Self::Evaluations => RowMut::<Eval>::of(row.words()).inverse(q),
+            Self::Coefficients => RowMut::assume(row.words()),
+            Self::Evaluations => RowMut::<Eval>::assume(row.words()).inverse(q),
         }
     }
 
@@ -54,13 +54,13 @@ impl Domain {
     ) {
         let (out, of) = (out.words(), of.words());
         match self {
-            Self::Coefficients => RowMut::<Coeff>::of(out).set_image(Row::of(of), under, q),
-            Self::Evaluations => RowMut::<Eval>::of(out).set_image(Row::of(of), under),
+            Self::Coefficients => RowMut::<Coeff>::assume(out).set_image(Row::assume(of), under, q),
+            Self::Evaluations => RowMut::<Eval>::assume(out).set_image(Row::assume(of), under),
         }
     }
 
     /// What a ciphertext has where that is evaluations.
     pub fn evaluated(self, residues: Residues<'_, AtRest>) -> Option<Residues<'_, Eval>> {
-        (self == Self::Evaluations).then(|| residues.known_as())
+        (self == Self::Evaluations).then(|| residues.assume_domain())
     }
 }

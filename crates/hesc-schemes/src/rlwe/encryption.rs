@@ -10,7 +10,7 @@ use super::buffer::Buffer;
 use super::ciphertext::{Bound, State};
 use super::domain::Domain;
 use super::key_pair::{PublicKey, SecretKey, residue_seeds};
-use super::noise::{LIMIT, Noise};
+use super::noise::LIMIT;
 use super::residues::{AtRest, Residues, RowMut};
 use super::scheme_operations::Message;
 use super::{Ciphertext, Plaintext, Rlwe, SeededCiphertext, parallel};
@@ -34,11 +34,31 @@ impl Rlwe {
         }
     }
 
-    /// The state of an encryption, whoever has its key.
+    /// The state of an encryption of numbers within the set's bound, whoever has its key.
     pub(crate) fn fresh_state(&self, under: Encryption) -> State {
         let (bound, scale) = (self.spec().bound, self.default_scale());
         let noise = self.fresh(self.fresh_deviation(under), bound, scale);
-        State { level: self.levels(), size: 2, scale, factor: 1, noise }
+        State { level: self.levels(), components: 2, scale, factor: 1, noise }
+    }
+
+    /// The state of an encryption of a plaintext at a level: from the parameters and the declared bound alone, for it
+    /// travels.
+    fn encrypted_state(
+        &self,
+        under: Encryption,
+        plaintext: &Plaintext,
+        level: usize,
+    ) -> Result<State, SchemeError> {
+        let Bound::Declared(bound) = plaintext.bound else {
+            return refuse(
+                "plaintext",
+                "an operand in the clear",
+                "encode what is to be encrypted with a declared bound",
+            );
+        };
+        let scale = plaintext.scale();
+        let noise = self.fresh(self.fresh_deviation(under), bound, scale);
+        self.checked(State { level, scale, noise, ..self.fresh_state(under) })
     }
 
     /// A plaintext as a ciphertext of this level and factor wants it.
@@ -49,12 +69,15 @@ impl Rlwe {
         factor: u64,
     ) -> Result<Message<'a>, SchemeError> {
         self.check_params(plaintext.params)?;
-        Self::check_level(plaintext, level)?;
+        Self::check_plain_level(plaintext, level)?;
         Ok(self.operations().message(self.chain(), plaintext, level, factor))
     }
 
     /// Refuses a plaintext that was encoded for another level.
-    pub(crate) fn check_level(plaintext: &Plaintext, level: usize) -> Result<(), SchemeError> {
+    pub(crate) fn check_plain_level(
+        plaintext: &Plaintext,
+        level: usize,
+    ) -> Result<(), SchemeError> {
         match plaintext.level {
             Some(found) if found != level => {
                 Err(SchemeError::LevelMismatch { expected: level, found })
@@ -72,22 +95,22 @@ impl Rlwe {
         q: &Prime,
     ) {
         let n = c_0.len();
-        let mut lifted = RowMut::of(&mut scratch[..n]);
+        let mut lifted = RowMut::assume(&mut scratch[..n]);
         match message {
             Message::Scaled { words, plain_modulus } => {
                 lifted.lift_centred(words, *plain_modulus, q);
                 let fraction = Self::fraction(*plain_modulus, q);
-                RowMut::<Coeff>::of(c_0).add_scaled(lifted.row(), fraction, q);
+                RowMut::<Coeff>::assume(c_0).add_scaled(lifted.row(), fraction, q);
                 lifted.wipe();
             }
             Message::Lifted { words, plain_modulus } => {
                 lifted.lift_centred(words, *plain_modulus, q);
                 let lifted = lifted.forward(q);
-                RowMut::<Eval>::of(c_0).add(lifted.row(), q);
+                RowMut::<Eval>::assume(c_0).add(lifted.row(), q);
                 lifted.wipe();
             }
             Message::Evaluated(words) => {
-                RowMut::<Eval>::of(c_0).add(Residues::of(words, 1, n).row(prime, 0), q);
+                RowMut::<Eval>::assume(c_0).add(Residues::assume(words, 1, n).row(prime, 0), q);
             }
         }
     }
@@ -108,25 +131,25 @@ impl Rlwe {
         q: &Prime,
     ) {
         if self.domain() == Domain::Coefficients {
-            RowMut::<Coeff>::of(out).add_small(noise, q);
+            RowMut::<Coeff>::assume(out).add_small(noise, q);
             if let Some((message, prime)) = message {
                 Self::add_message(out, scratch, message, prime, q);
             }
             return;
         }
         let (row, lifted) = scratch.split_at_mut(out.len());
-        let mut sum = RowMut::<Coeff>::of(row);
+        let mut sum = RowMut::<Coeff>::assume(row);
         sum.clear();
         self.add_noise_to(&mut sum, noise, q);
         match message {
             Some((Message::Scaled { words, plain_modulus }, _)) => {
-                let mut lifted = RowMut::of(lifted);
+                let mut lifted = RowMut::assume(lifted);
                 lifted.lift_centred(words, *plain_modulus, q);
                 sum.add_scaled(lifted.row(), Self::fraction(*plain_modulus, q), q);
                 lifted.wipe();
             }
             Some((Message::Lifted { words, plain_modulus }, _)) => {
-                let mut lifted = RowMut::of(lifted);
+                let mut lifted = RowMut::assume(lifted);
                 lifted.lift_centred(words, *plain_modulus, q);
                 sum.add(lifted.row(), q);
                 lifted.wipe();
@@ -137,24 +160,12 @@ impl Rlwe {
             None => {}
         }
         let sum = sum.forward(q);
-        RowMut::of(out).add(sum.row(), q);
+        RowMut::assume(out).add(sum.row(), q);
         sum.wipe();
     }
 
     fn fresh_level(&self, plaintext: &Plaintext) -> usize {
         plaintext.level().unwrap_or(self.chain().levels())
-    }
-
-    /// The noise of an encryption: from the parameters and the declared bound alone, for it travels.
-    fn fresh_noise(&self, plaintext: &Plaintext, deviation: f64) -> Result<Noise, SchemeError> {
-        let Bound::Declared(bound) = plaintext.bound else {
-            return refuse(
-                "plaintext",
-                "an operand in the clear",
-                "encode what is to be encrypted with a declared bound",
-            );
-        };
-        Ok(self.fresh(deviation, bound, plaintext.scale()))
     }
 
     /// Public-key encryption, `(b u + e_0 + m, a u + e_1)`. Cost: three transforms a prime.
@@ -171,10 +182,8 @@ impl Rlwe {
         key.tag.check(self.fingerprint(), None)?;
         self.check_params(plaintext.params)?;
         let (n, level) = (self.ring_degree(), self.fresh_level(plaintext));
-        let noise = self.fresh_noise(plaintext, self.public_key_deviation())?;
-        let state =
-            self.checked(State { level, size: 2, scale: plaintext.scale(), factor: 1, noise })?;
-        let message = self.message(plaintext, level, 1)?;
+        let state = self.encrypted_state(Encryption::PublicKey, plaintext, level)?;
+        let message = self.message(plaintext, level, state.factor)?;
         let mut samplers: [Sampler; 3] = std::array::from_fn(|_| Sampler::new(self.ring()));
         samplers[0].sample_ternary(rng);
         samplers[1].sample_centred_binomial(rng);
@@ -184,14 +193,14 @@ impl Rlwe {
         let mut words = Buffer::take(2 * n * primes.len());
         parallel::for_each_chunk(&mut words, 2 * n, 2 * n, |scratch, prime, out| {
             let q = &primes[prime];
-            let mut mask = RowMut::<Coeff>::of(&mut scratch[..n]);
+            let mut mask = RowMut::<Coeff>::assume(&mut scratch[..n]);
             mask.clear();
             mask.add_small(u, q);
             let mask = mask.forward(q);
             for (out, component) in out.chunks_exact_mut(n).zip(&key.components) {
-                let mut product = RowMut::of(out);
+                let mut product = RowMut::assume(out);
                 product.set_product(
-                    Residues::of(component, 1, n).row(places[prime], 0),
+                    Residues::assume(component, 1, n).row(places[prime], 0),
                     mask.row(),
                     q,
                 );
@@ -220,12 +229,12 @@ impl Rlwe {
         self.encrypt_seeded_at(key, plaintext, self.fresh_level(plaintext), rng)
     }
 
-    /// The same at a level below, which takes fewer bytes and has room for fewer products. Integers; plaintexts of
+    /// The same at a level below, which takes fewer bytes and allows fewer products. Integers; plaintexts of
     /// CKKS are encoded for a level.
     ///
     /// # Errors
     /// As [`Self::encrypt_seeded`]; [`SchemeError::LevelMismatch`] for a plaintext of CKKS at another level,
-    /// [`SchemeError::LastLevel`] for a level that does not exist.
+    /// [`SchemeError::NoSuchLevel`].
     pub fn encrypt_seeded_at(
         &self,
         key: &SecretKey,
@@ -235,15 +244,11 @@ impl Rlwe {
     ) -> Result<SeededCiphertext, SchemeError> {
         key.tag.check(self.fingerprint(), None)?;
         self.check_params(plaintext.params)?;
-        if !(1..=self.levels()).contains(&level) {
-            return Err(SchemeError::LastLevel { level: self.levels(), wanted: level });
-        }
-        Self::check_level(plaintext, level)?;
+        self.check_level(level)?;
+        Self::check_plain_level(plaintext, level)?;
         let n = self.ring_degree();
-        let noise = self.fresh_noise(plaintext, self.secret_key_deviation())?;
-        let state =
-            self.checked(State { level, size: 2, scale: plaintext.scale(), factor: 1, noise })?;
-        let message = self.message(plaintext, level, 1)?;
+        let state = self.encrypted_state(Encryption::SecretKey, plaintext, level)?;
+        let message = self.message(plaintext, level, state.factor)?;
         let seed = sampling::fresh_seed(rng);
         let (primes, places) = (self.chain().level(level), self.chain().places(level));
         let seeds = residue_seeds(seed, primes.len());
@@ -254,8 +259,8 @@ impl Rlwe {
         parallel::for_each_chunk(&mut words, n, 2 * n, |scratch, prime, c_0| {
             let q = &primes[prime];
             let mut uniform = AesCtrRng::from_seed(seeds[prime]);
-            sampling::fill_uniform_limb(c_0, q.value(), &mut uniform);
-            let mut product = RowMut::of(&mut *c_0);
+            sampling::fill_uniform_row(c_0, q.value(), &mut uniform);
+            let mut product = RowMut::assume(&mut *c_0);
             product.multiply(key.residues(n).row(places[prime], 0), q);
             product.negate(q);
             self.domain().rest_evaluations(product, q);
@@ -274,14 +279,14 @@ impl Rlwe {
         let primes = self.chain().level(level);
         let seeds = residue_seeds(seeded.seed, primes.len());
         let mut words = Buffer::take(2 * n * primes.len());
-        let first = Residues::<AtRest>::of(&seeded.words, 1, n);
+        let first = Residues::<AtRest>::assume(&seeded.words, 1, n);
         parallel::for_each_chunk(&mut words, 2 * n, 0, |_, prime, out| {
             let q = &primes[prime];
             let (c_0, c_1) = out.split_at_mut(n);
-            RowMut::of(c_0).copy(first.row(prime, 0));
+            RowMut::assume(c_0).copy(first.row(prime, 0));
             let mut uniform = AesCtrRng::from_seed(seeds[prime]);
-            sampling::fill_uniform_limb(c_1, q.value(), &mut uniform);
-            self.domain().rest_evaluations(RowMut::of(c_1), q);
+            sampling::fill_uniform_row(c_1, q.value(), &mut uniform);
+            self.domain().rest_evaluations(RowMut::assume(c_1), q);
         });
         Ok(Ciphertext { tag: seeded.tag, state: seeded.state, words })
     }
@@ -301,10 +306,10 @@ impl Rlwe {
         parallel::for_each_chunk(&mut words, n, n, |scratch, prime, out| {
             let q = &primes[prime];
             let secret = key.residues(n).row(places[prime], 0);
-            let mut sum = RowMut::of(out);
+            let mut sum = RowMut::assume(out);
             // Horner's rule in s.
-            for component in (1..a.size()).rev() {
-                let mut row = RowMut::of(&mut *scratch);
+            for component in (1..a.components()).rev() {
+                let mut row = RowMut::assume(&mut *scratch);
                 row.copy(own.row(prime, component));
                 sum.add(self.domain().evaluations(row, q).row(), q);
                 sum.multiply(secret, q);
@@ -330,11 +335,11 @@ impl Rlwe {
     /// Coefficients modulo the primes of a level, from the scheme's domain.
     pub(crate) fn to_coefficients(&self, words: &mut [u64], level: usize) {
         parallel::for_each_chunk(words, self.ring_degree(), 0, |_, prime, row| {
-            self.domain().coefficients(RowMut::of(row), &self.chain().level(level)[prime]);
+            self.domain().coefficients(RowMut::assume(row), &self.chain().level(level)[prime]);
         });
     }
 
-    /// Bits of room that are really left, measured with the secret key: `log2` of how often the
+    /// The noise budget that is really left, in bits, measured with the secret key: `log2` of how often the
     /// noise (CKKS: message and noise) fits below the limit.
     ///
     /// # Errors

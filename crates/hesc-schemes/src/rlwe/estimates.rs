@@ -81,8 +81,8 @@ impl Rlwe {
         (self.noise_factor() * self.secret_key_deviation()).min(self.rounding(2))
     }
 
-    /// The deviation that a set has to have room for: of an encryption and one rounding.
-    pub(crate) fn least_room(&self) -> f64 {
+    /// The deviation that every set has to decrypt: of an encryption and one rounding.
+    pub(crate) fn required_deviation(&self) -> f64 {
         self.public_key_deviation() + rounding_deviation(self.ring_degree())
     }
 
@@ -92,13 +92,13 @@ impl Rlwe {
             .plus(self.operations().plain_noise(self, bound, scale))
     }
 
-    /// What rounding each of `size` components adds, in units of the noise: deviations of
+    /// What rounding each of so many components adds, in units of the noise: deviations of
     /// `r_0 + r_1 s + r_2 s^2 + ...`, `r` uniform in [-1/2, 1/2]. A power `s^i` at a root of unity has
     /// the mean square `i! (2N/3)^i`, as that of a complex Gaussian number, and for the keys that are taken at most
     /// [`POWER_MARGIN`] times that.
-    pub(crate) fn rounding(&self, size: usize) -> f64 {
+    pub(crate) fn rounding(&self, components: usize) -> f64 {
         let variance = 2.0 / 3.0 * self.degree();
-        let powers = (1..size).scan(1.0, |power, i| {
+        let powers = (1..components).scan(1.0, |power, i| {
             *power *= i as f64 * variance;
             // The first power's mean square is the share of coefficients that are not zero.
             Some(if i == 1 { *power } else { POWER_MARGIN * *power })
@@ -110,12 +110,12 @@ impl Rlwe {
     /// degree unless the rounding covers a power's tails: where that is below `rounding / 2 sqrt(degree!)`, the fourth
     /// moment of both together, by Minkowski, is below what the next product allows for a deviation that is their sum.
     pub(crate) fn divided_noise(&self, a: &State, prime: f64) -> Noise {
-        let rounding = self.rounding(a.size);
+        let rounding = self.rounding(a.components);
         let before = a.noise.times_exactly(1.0 / prime);
         let tails: f64 = (1..=a.noise.degree.min(64)).map(f64::from).product::<f64>().sqrt();
         let covered = 2.0 * before.deviation * tails < rounding;
         // The rounding itself has the powers of the secret that the components have.
-        let own = a.size as u32 - 1;
+        let own = a.components as u32 - 1;
         let degree = if covered { own } else { a.noise.degree.max(own) };
         let magnitude = self.operations().divided_magnitude(a.noise.magnitude, prime);
         Noise { magnitude, degree, ..before.plus(self.white(rounding)) }
@@ -149,7 +149,7 @@ impl Rlwe {
     pub(crate) fn convolved(&self, x: Noise, y: Noise) -> Noise {
         let n = self.degree();
         // Noise that is alike at all roots is a product with the secret, or with one polynomial more: its fourth
-        // moment is all that the margin has to have room for.
+        // moment is all that the margin has to cover.
         let alike = self.is_alike(x) && self.is_alike(y);
         let margin = if alike { SECRET_MARGIN } else { PRODUCT_MARGIN };
         let factor = margin * correction(x.degree, y.degree);
@@ -280,7 +280,7 @@ impl Rlwe {
         self.check_noise(state.noise, state.level, state.scale).map(|()| state)
     }
 
-    /// Bits of room of a state before an operation is refused.
+    /// Noise budget of a state, in bits, before an operation is refused.
     pub(crate) fn budget_of(&self, a: &State) -> f64 {
         self.budget(a.noise, a.level, a.scale)
     }
@@ -294,7 +294,7 @@ impl Rlwe {
         self.operations().error_bound(self, &a.state)
     }
 
-    /// Bits of room left before an operation is refused, from public data.
+    /// Noise budget, in bits, before an operation is refused: from public data.
     pub fn noise_budget(&self, a: &Ciphertext) -> f64 {
         self.budget_of(&a.state)
     }

@@ -41,24 +41,24 @@ impl Rlwe {
         a: &State,
         operation: &'static str,
     ) -> Result<(), SchemeError> {
-        if a.size == 2 { Ok(()) } else { Err(SchemeError::NotRelinearised { operation }) }
+        if a.components == 2 { Ok(()) } else { Err(SchemeError::NotRelinearised { operation }) }
     }
 
     /// The residues of a ciphertext, in the scheme's domain.
     pub(crate) fn residues<'a>(&self, a: &'a Ciphertext) -> Residues<'a, AtRest> {
-        Residues::of(&a.words, a.size(), self.ring_degree())
+        Residues::assume(&a.words, a.components(), self.ring_degree())
     }
 
     /// The residues of a ciphertext of a scheme whose ciphertexts rest as evaluations.
     pub(crate) fn evaluations_of<'a>(&self, a: &'a Ciphertext) -> Residues<'a, Eval> {
         assert_eq!(self.domain(), Domain::Evaluations, "these ciphertexts rest as coefficients");
-        self.residues(a).known_as()
+        self.residues(a).assume_domain()
     }
 
     /// The residues of a ciphertext of a scheme whose ciphertexts rest as coefficients.
     pub(crate) fn coefficients_of<'a>(&self, a: &'a Ciphertext) -> Residues<'a, Coeff> {
         assert_eq!(self.domain(), Domain::Coefficients, "these ciphertexts rest as evaluations");
-        self.residues(a).known_as()
+        self.residues(a).assume_domain()
     }
 
     /// `a + b`.
@@ -96,9 +96,9 @@ impl Rlwe {
         let state = self.sum_state(&a.state, &b.state)?;
         let (n, primes) = (self.ring_degree(), self.chain().level(state.level));
         let (x, y) = (self.residues(a), self.residues(b));
-        let mut words = Buffer::take(primes.len() * state.size * n);
+        let mut words = Buffer::take(primes.len() * state.components * n);
         for (index, out) in RowMut::all(&mut words, n).enumerate() {
-            let (prime, component) = (index / state.size, index % state.size);
+            let (prime, component) = (index / state.components, index % state.components);
             let row = |of: Residues<'a, AtRest>| {
                 (component < of.components()).then(|| of.row(prime, component))
             };
@@ -123,7 +123,7 @@ impl Rlwe {
     pub(crate) fn sum_state(&self, a: &State, b: &State) -> Result<State, SchemeError> {
         let scales = (a.scale, b.scale);
         let noise = a.noise.plus(self.with_scale_error(b.noise, b.noise.magnitude, scales));
-        self.checked(State { size: a.size.max(b.size), noise, ..*a })
+        self.checked(State { components: a.components.max(b.components), noise, ..*a })
     }
 
     /// `-a`.
@@ -133,9 +133,9 @@ impl Rlwe {
     pub fn negate(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
         let mut result = a.clone();
-        let size = a.size() * self.ring_degree();
-        for (words, q) in result.words.chunks_exact_mut(size).zip(self.chain().level(a.level())) {
-            RowMut::<AtRest>::of(words).negate(q);
+        let length = a.components() * self.ring_degree();
+        for (words, q) in result.words.chunks_exact_mut(length).zip(self.chain().level(a.level())) {
+            RowMut::<AtRest>::assume(words).negate(q);
         }
         Ok(result)
     }
@@ -155,7 +155,7 @@ impl Rlwe {
         let state = self.plus_plain_state(&a.state, plaintext)?;
         let n = self.ring_degree();
         let mut result = Ciphertext { state, ..a.clone() };
-        parallel::for_each_chunk(&mut result.words, a.size() * n, n, |row, prime, words| {
+        parallel::for_each_chunk(&mut result.words, a.components() * n, n, |row, prime, words| {
             let q = &self.chain().level(state.level)[prime];
             Self::add_message(&mut words[..n], row, &message, prime, q);
         });
@@ -168,6 +168,7 @@ impl Rlwe {
         a: &State,
         plaintext: &Plaintext,
     ) -> Result<State, SchemeError> {
+        self.check_params(plaintext.params)?;
         Self::check_scales(a.scale, plaintext.scale())?;
         let bound = plaintext.bound.value();
         let own = self.operations().plain_noise(self, bound, plaintext.scale());
@@ -189,27 +190,31 @@ impl Rlwe {
     ) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
         let state = self.times_plain_state(&a.state, plaintext)?;
-        Self::check_level(plaintext, state.level)?;
+        Ok(Ciphertext { tag: a.tag, state, words: self.times_plain_words(a, plaintext) })
+    }
+
+    /// The words of [`Self::multiply_plain`].
+    pub(crate) fn times_plain_words(&self, a: &Ciphertext, plaintext: &Plaintext) -> Buffer {
         let n = self.ring_degree();
         let plain_modulus = self.spec().plaintext.modulus();
         let own = self.residues(a);
         let mut words = Buffer::take(a.words.len());
-        parallel::for_each_chunk(&mut words, a.size() * n, n, |scratch, prime, out| {
-            let q = &self.chain().level(state.level)[prime];
+        parallel::for_each_chunk(&mut words, a.components() * n, n, |scratch, prime, out| {
+            let q = &self.chain().level(a.level())[prime];
             let factor = match plaintext.level {
                 None => {
-                    let mut lifted = RowMut::of(&mut *scratch);
+                    let mut lifted = RowMut::assume(&mut *scratch);
                     lifted.lift_centred(&plaintext.words, plain_modulus, q);
-                    Row::of(lifted.forward(q).words())
+                    Row::assume(lifted.forward(q).words())
                 }
-                Some(_) => Residues::of(&plaintext.words, 1, n).row(prime, 0),
+                Some(_) => Residues::assume(&plaintext.words, 1, n).row(prime, 0),
             };
             let evaluated = self.domain().evaluated(own);
             for (component, out) in out.chunks_exact_mut(n).enumerate() {
                 if let Some(own) = evaluated {
-                    RowMut::of(out).set_product(own.row(prime, component), factor, q);
+                    RowMut::assume(out).set_product(own.row(prime, component), factor, q);
                 } else {
-                    let mut row = RowMut::of(out);
+                    let mut row = RowMut::assume(out);
                     row.copy(own.row(prime, component));
                     let mut row = self.domain().evaluations(row, q);
                     row.multiply(factor, q);
@@ -219,7 +224,7 @@ impl Rlwe {
             // Weights of a model may be its owner's secret; scratch space is used again.
             scratch.zeroize();
         });
-        Ok(Ciphertext { tag: a.tag, state, words })
+        words
     }
 
     /// The state of [`Self::multiply_plain`].
@@ -229,6 +234,7 @@ impl Rlwe {
         plaintext: &Plaintext,
     ) -> Result<State, SchemeError> {
         self.check_params(plaintext.params)?;
+        Self::check_plain_level(plaintext, a.level)?;
         let noise = self.operations().plain_product_noise(self, a, plaintext);
         self.checked(State { scale: a.scale * plaintext.scale, noise, ..*a })
     }
@@ -251,9 +257,14 @@ impl Rlwe {
         scalar: i64,
     ) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
-        let noise = a.state.noise.times(rounded_up(scalar.unsigned_abs() as f64));
-        let state = self.checked(State { noise, ..a.state })?;
+        let state = self.times_integer_state(&a.state, scalar)?;
         Ok(Ciphertext { tag: a.tag, state, words: self.scaled_words(a, scalar) })
+    }
+
+    /// The state of a product with an integer.
+    fn times_integer_state(&self, a: &State, scalar: i64) -> Result<State, SchemeError> {
+        let noise = a.noise.times(rounded_up(scalar.unsigned_abs() as f64));
+        self.checked(State { noise, ..*a })
     }
 
     /// All words times an integer.
@@ -261,7 +272,7 @@ impl Rlwe {
         let (n, own) = (self.ring_degree(), self.residues(a));
         let mut words = Buffer::take(a.words.len());
         let primes = self.chain().level(a.level()).iter().enumerate();
-        for (out, (prime, q)) in words.chunks_exact_mut(a.size() * n).zip(primes) {
+        for (out, (prime, q)) in words.chunks_exact_mut(a.components() * n).zip(primes) {
             let factor = q.factor(q.modulus().reduce_signed(scalar));
             RowMut::all(out, n)
                 .zip(own.rows(prime))

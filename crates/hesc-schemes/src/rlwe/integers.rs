@@ -218,7 +218,7 @@ impl Integers {
         scheme.to_coefficients(&mut phase, a.level);
         let mut prepared = Zeroizing::new(vec![0; decoder.prepared_words(n)]);
         let distance = decoder.prepare(&mut prepared, |prime| {
-            Residues::<Coeff>::of(&phase, 1, n).row(prime, 0).words()
+            Residues::<Coeff>::assume(&phase, 1, n).row(prime, 0).words()
         });
         if distance > LIMIT {
             return Err(SchemeError::NoiseTooLarge);

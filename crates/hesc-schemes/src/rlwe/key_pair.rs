@@ -11,7 +11,7 @@ use super::noise::{MOST_COMPONENTS, POWER_MARGIN};
 use super::residue_wire::{read_residues, residues_length, write_residues};
 use super::residues::Residues;
 use super::values::Values;
-use crate::wire::{Kind, Reader, TAG, Writer, framed};
+use crate::wire::{Kind, Reader, SEED, TAG, Writer, framed};
 use crate::{Fingerprint, KeyId, SchemeError, Tag};
 
 /// A uniform ternary polynomial as evaluations modulo all primes of a set, prime after prime. No `Debug`, no
@@ -26,7 +26,7 @@ pub struct SecretKey<W: Word = u64> {
 impl SecretKey {
     /// Its residues modulo all primes.
     pub(crate) fn residues(&self, ring_degree: usize) -> Residues<'_, Eval> {
-        Residues::of(&self.words, 1, ring_degree)
+        Residues::assume(&self.words, 1, ring_degree)
     }
 }
 
@@ -94,7 +94,7 @@ impl<W: Word> PublicKey<W> {
     /// Bytes of the wire form.
     pub(crate) fn length<B: Basis<W> + ?Sized>(basis: &B) -> usize {
         let first = residues_length(basis.ring_degree(), basis.moduli().into_iter());
-        framed(TAG + size_of::<RngSeed>() + first)
+        framed(TAG + SEED + first)
     }
 
     pub(crate) fn to_bytes<B: Basis<W> + ?Sized>(&self, basis: &B) -> Vec<u8> {
@@ -223,7 +223,7 @@ fn uniform<W: Word, B: Basis<W> + ?Sized>(basis: &B, seed: RngSeed) -> Vec<W> {
     let mut words = vec![W::zeroed(); n * moduli.len()];
     let seeds = residue_seeds(seed, moduli.len());
     for ((row, q), seed) in words.chunks_exact_mut(n).zip(moduli).zip(seeds) {
-        sampling::fill_uniform_limb(row, q, &mut AesCtrRng::from_seed(seed));
+        sampling::fill_uniform_row(row, q, &mut AesCtrRng::from_seed(seed));
     }
     words
 }

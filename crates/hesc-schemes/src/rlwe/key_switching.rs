@@ -35,11 +35,11 @@ impl Rlwe {
         let (n, primes) = (self.ring_degree(), self.chain().level(level));
         let mut coefficients = Buffer::take(primes.len() * n);
         parallel::for_each_chunk(&mut coefficients, n, 0, |_, prime, out| {
-            let mut row = RowMut::of(out);
+            let mut row = RowMut::assume(out);
             row.copy(component.row(prime));
             self.domain().coefficients(row, &primes[prime]);
         });
-        let all = Residues::of(&coefficients, 1, n);
+        let all = Residues::assume(&coefficients, 1, n);
         let prepare = |digit: &Digit| {
             let first = digit.primes.start;
             let conversion = digit.conversion.as_ref()?;
@@ -54,8 +54,8 @@ impl Rlwe {
     fn lift(&self, out: &mut [u64], digits: &Digits<'_>, digit: usize, target: Target<'_>) {
         let (chain, level) = (self.chain(), digits.level);
         let Digit { primes, conversion, .. } = &chain.digits(level)[digit];
-        let coefficients = Residues::<Coeff>::of(&digits.coefficients, 1, self.ring_degree());
-        let mut row = RowMut::of(out);
+        let coefficients = Residues::<Coeff>::assume(&digits.coefficients, 1, self.ring_degree());
+        let mut row = RowMut::assume(out);
         if let Some(own) = target.own.filter(|own| primes.contains(own)) {
             row.copy(coefficients.row(own, 0));
         } else if let (Some(conversion), Some(prepared)) = (conversion, &digits.prepared[digit]) {
@@ -113,7 +113,7 @@ impl Rlwe {
         parallel::for_each_chunk(&mut words, count * n, 0, |_, index, rows| {
             for (digit, row) in rows.chunks_exact_mut(n).enumerate() {
                 match self.already(digits, digit, targets[index]) {
-                    Some(there) => RowMut::of(row).copy(there),
+                    Some(there) => RowMut::assume(row).copy(there),
                     None => self.lift(row, digits, digit, targets[index]),
                 }
             }
@@ -131,7 +131,7 @@ impl Rlwe {
         target: Target<'_>,
     ) {
         let chain = self.chain();
-        let pairs = Residues::of(&key.words, 2 * chain.key_digits().len(), self.ring_degree());
+        let pairs = Residues::assume(&key.words, 2 * chain.key_digits().len(), self.ring_degree());
         let pair = |digit: &Digit| [0, 1].map(|i| pairs.row(target.place, 2 * digit.index + i));
         inner_products(out, digits, chain.digits(level).iter().map(pair), target.prime);
     }
@@ -139,8 +139,8 @@ impl Rlwe {
     /// Switches a key: two components at the digits' level, in the scheme's domain.
     pub(crate) fn switch(&self, digits: &Digits<'_>, key: &SwitchKey) -> Buffer {
         let level = digits.level;
-        let room = self.chain().digits(level).len() * self.ring_degree();
-        self.divided_sums(level, level, room, |rows, target, out| {
+        let scratch = self.chain().digits(level).len() * self.ring_degree();
+        self.divided_sums(level, level, scratch, |rows, target, out| {
             let lifted = self.lift_all(rows, digits, target);
             self.key_products(out, lifted.into_iter(), key, level, target);
         })
@@ -152,8 +152,8 @@ impl Rlwe {
         let level = a.level();
         let digits = self.cut(self.residues(a).component(2), level);
         let evaluated = self.evaluations_of(a);
-        let room = self.chain().digits(level).len() * self.ring_degree();
-        self.divided_sums(level, to, room, |rows, target, [mut first, mut second]| {
+        let scratch = self.chain().digits(level).len() * self.ring_degree();
+        self.divided_sums(level, to, scratch, |rows, target, [mut first, mut second]| {
             let lifted = self.lift_all(rows, &digits, target);
             let sums = [first.reborrow(), second.reborrow()];
             self.key_products(sums, lifted.into_iter(), key, level, target);
@@ -175,7 +175,7 @@ impl Rlwe {
         key: &SwitchKey,
     ) {
         let count = self.chain().digits(digits.level).len();
-        let lifted = Residues::of(&digits.words, count, self.ring_degree());
+        let lifted = Residues::assume(&digits.words, count, self.ring_degree());
         self.key_products(out, lifted.rows(target.index), key, digits.level, target);
     }
 
@@ -217,15 +217,15 @@ impl Rlwe {
             });
         };
         parallel::both(kept.len(), || sum_divisors(&mut divisors), || sum_kept(&mut kept));
-        let divisors = Residues::of(&divisors, 2, n);
+        let divisors = Residues::assume(&divisors, 2, n);
         let prepared =
             parallel::prepare(&division.remainder, 2, n, |i, divisor| divisors.row(divisor, i));
         parallel::for_each_row(&mut kept, (2, n), n, |scratch, prime, component, out| {
             let q = &after[prime];
-            let mut remainder = RowMut::of(scratch);
+            let mut remainder = RowMut::assume(scratch);
             remainder.convert(&division.remainder, prime, prepared.of(component));
             let remainder = self.domain().rest_coefficients(remainder, q);
-            let mut sum = self.domain().rest_evaluations(RowMut::of(out), q);
+            let mut sum = self.domain().rest_evaluations(RowMut::assume(out), q);
             sum.subtract_and_scale(remainder.row(), division.inverses[prime], q);
         });
         kept

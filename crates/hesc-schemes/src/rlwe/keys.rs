@@ -71,7 +71,7 @@ impl Rlwe {
         let add_noise = |words: &mut [u64], noise: &[i16]| {
             let mut scratch = Zeroizing::new(vec![0; n]);
             for (mut row, q) in RowMut::<Coeff>::all(words, n).zip(fresh) {
-                let mut own = RowMut::of(&mut scratch);
+                let mut own = RowMut::assume(&mut scratch);
                 own.clear();
                 self.add_noise_to(&mut own, noise, q);
                 row.add(own.row(), q);
@@ -101,18 +101,18 @@ impl Rlwe {
         let seeds = residue_seeds(seed, primes * pairs);
         parallel::for_each_chunk(words, 2 * n, 0, |_, index, pair| {
             let q = self.chain().primes()[index / pairs].value();
-            sampling::fill_uniform_limb(&mut pair[n..], q, &mut AesCtrRng::from_seed(seeds[index]));
+            sampling::fill_uniform_row(&mut pair[n..], q, &mut AesCtrRng::from_seed(seeds[index]));
         });
     }
 
     /// `b -= a s` in each pair.
     fn subtract_products(&self, words: &mut [u64], secret: &[u64], pairs: usize) {
         let n = self.ring_degree();
-        let secret = Residues::of(secret, 1, n);
+        let secret = Residues::assume(secret, 1, n);
         parallel::for_each_chunk(words, 2 * n, n, |scratch, index, pair| {
             let (q, secret) = (&self.chain().primes()[index / pairs], secret.row(index / pairs, 0));
             let [mut b, a] = RowMut::split(pair);
-            let mut product = RowMut::of(scratch);
+            let mut product = RowMut::assume(scratch);
             product.set_product(a.row(), secret, q);
             b.subtract(product.row(), q);
             product.wipe();
@@ -162,7 +162,7 @@ impl Rlwe {
             sampler.sample_centred_binomial(rng);
         }
         let mut words = vec![0; 2 * n * digits * primes];
-        let from = Residues::of(from, 1, n);
+        let from = Residues::assume(from, 1, n);
         parallel::for_each_chunk(&mut words, 2 * n, 0, |_, index, pair| {
             let (prime, digit) = (index / digits, index % digits);
             let q = &chain.primes()[prime];

@@ -2,7 +2,7 @@
 //! products of ciphertexts here, and sums of operands that may be at different levels.
 //!
 //! - CKKS: operands meet at the lower level, and a product is rescaled.
-//! - BFV and BGV: the factors of a product are brought to the lowest level at which it has the most room
+//! - BFV and BGV: the factors of a product are brought to the lowest level at which it has the most noise budget
 //!   ([`Rlwe::product_level`]). Their noise has grown since the last product; divided by the primes that are
 //!   dropped, it does not square in BGV, and fewer primes are faster in both.
 
@@ -45,7 +45,7 @@ impl Rlwe {
     }
 
     /// A product that nobody needs a key for, of factors with any numbers of components at any levels
-    /// ([`Self::multiply_unrelinearised`]). Both are brought to the lowest level at which it has the most room.
+    /// ([`Self::multiply_unrelinearised`]). Both are brought to the lowest level at which it has the most noise budget.
     ///
     /// # Errors
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`]; [`SchemeError::TooManyComponents`] beyond
@@ -57,7 +57,7 @@ impl Rlwe {
     ) -> Result<Ciphertext, SchemeError> {
         self.check_pair_of(a, b)?;
         let (x, y) = (&a.state, &b.state);
-        let level = self.roomiest(x.level.min(y.level), |level| {
+        let level = self.best_level(x.level.min(y.level), |level| {
             self.product_state(&self.lowered_state(x, level)?, &self.lowered_state(y, level)?)
         });
         let (a, b) = (self.factor_at(a, level)?, self.factor_at(b, level)?);
@@ -131,7 +131,7 @@ impl Rlwe {
         by.sum_of_products(&products, &others)
     }
 
-    /// The level at which a sum of products, once it is relinearised, has the most room as a factor.
+    /// The level at which a sum of products, once it is relinearised, has the most noise budget as a factor.
     pub(crate) fn level_below(&self, sum: &State) -> Result<usize, SchemeError> {
         let switched = self.switched_state(sum)?;
         Ok(self.level_of_product(&switched, &switched))
@@ -146,20 +146,17 @@ impl Rlwe {
         let factors = products.iter().flat_map(|(a, b)| std::iter::once(*a).chain(*b));
         let all = factors.chain(others.iter().copied());
         let together = all.map(|c| c.level).min().unwrap_or(1);
-        self.roomiest(together, |level| {
+        self.best_level(together, |level| {
             let terms = products.iter().map(|(a, b)| self.product_at(a, b.unwrap_or(a), level));
             let mut terms = terms.chain(others.iter().map(|c| self.lowered_state(c, level)));
             let first = terms.next().unwrap_or(Err(SchemeError::NoiseTooLarge))?;
-            terms.try_fold(first, |sum, term| {
-                // Terms that came down in different ways have different factors: only the noise counts.
-                let noise = sum.noise.plus(term?.noise);
-                self.checked(State { noise, ..sum })
-            })
+            // Terms that came down in different ways have different factors: the sum's is one of them.
+            terms.try_fold(first, |sum, term| self.sum_state(&sum, &term?))
         })
     }
 
     /// The level that the factors of a product are brought to: in CKKS the lower of both; in exact schemes the
-    /// lowest at which the relinearised product has as much room as at any other, but for a quarter of a bit.
+    /// lowest at which the relinearised product has as much noise budget as at any other, but for a quarter of a bit.
     pub fn product_level(&self, a: &Ciphertext, b: &Ciphertext) -> usize {
         self.level_of_product(&a.state, &b.state)
     }
@@ -167,11 +164,11 @@ impl Rlwe {
     /// [`Self::product_level`] of states.
     pub(crate) fn level_of_product(&self, a: &State, b: &State) -> usize {
         let together = a.level.min(b.level);
-        self.roomiest(together, |level| self.product_at(a, b, level))
+        self.best_level(together, |level| self.product_at(a, b, level))
     }
 
-    /// The lowest level up to one at which a result has as much room as at any other, but for a quarter of a bit.
-    pub(crate) fn roomiest(
+    /// The lowest level up to one at which a result has as much noise budget as at any other, but for a quarter of a bit.
+    pub(crate) fn best_level(
         &self,
         together: usize,
         result: impl Fn(usize) -> Result<State, SchemeError>,
@@ -179,19 +176,19 @@ impl Rlwe {
         if self.operations().has_scale() {
             return together;
         }
-        // Where no level has room, the one where the least is missing says how much.
-        let room = |level| match result(level) {
+        // Where no level has a budget, the one where the least is missing says how much.
+        let budget = |level| match result(level) {
             Ok(result) => self.budget_of(&result),
             Err(SchemeError::NoiseBudget { needed_bits }) => -needed_bits,
             Err(_) => f64::NEG_INFINITY,
         };
-        let rooms: Vec<f64> = (1..=together).map(room).collect();
-        let most = rooms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let enough = rooms.iter().position(|&room| room >= most - SPENT_ON_SPEED);
+        let budgets: Vec<f64> = (1..=together).map(budget).collect();
+        let most = budgets.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let enough = budgets.iter().position(|&budget| budget >= most - SPENT_ON_SPEED);
         enough.map_or(together, |below| below + 1)
     }
 
-    /// How many products in sequence the set has room for by the noise model: each of two results of the one
+    /// How many products in sequence the noise model allows: each of two results of the one
     /// before, beginning with encryptions under the public key of numbers within the set's bound. None without
     /// special primes, since no product can be relinearised.
     pub fn depth(&self) -> usize {
@@ -214,10 +211,7 @@ impl Rlwe {
 
     /// The state of [`Self::settled`].
     pub(crate) fn settled_state(&self, product: State) -> Result<State, SchemeError> {
-        if !self.operations().has_scale() {
-            return Ok(product);
-        }
-        self.divided_state(&product, product.level - 1)
+        if self.operations().has_scale() { self.rescaled_state(&product) } else { Ok(product) }
     }
 
     /// The state of the relinearised product of factors that are brought to a level.

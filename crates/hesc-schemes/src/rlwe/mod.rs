@@ -121,7 +121,7 @@ impl Rlwe {
         let inner = Inner { spec, fingerprint, chain, operations, norms, speed };
         let scheme = Self(Arc::new(inner));
         let (bound, scale) = (scheme.spec().bound, scheme.default_scale());
-        let fresh = scheme.fresh(scheme.least_room(), bound, scale);
+        let fresh = scheme.fresh(scheme.required_deviation(), bound, scale);
         match scheme.check_noise(fresh, scheme.levels(), scale) {
             Err(SchemeError::NoiseBudget { .. }) if bound > 1.0 => refuse(
                 "bound",

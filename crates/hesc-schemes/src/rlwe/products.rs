@@ -24,7 +24,7 @@ pub(crate) fn multiply_components(
         let second = y.map(|_| [b_0, b_1]);
         return residues::tensor(RowMut::split(out), [a_0, a_1], second, q);
     }
-    let (y, mut row) = (y.unwrap_or(x), RowMut::of(row));
+    let (y, mut row) = (y.unwrap_or(x), RowMut::assume(row));
     let ring_degree = row.row().words().len();
     for (k, mut out) in RowMut::all(out, ring_degree).enumerate() {
         let first = (k + 1).saturating_sub(y.len());
@@ -79,7 +79,7 @@ impl Rlwe {
         b: &Ciphertext,
     ) -> Result<Ciphertext, SchemeError> {
         self.check_operands(a, b)?;
-        let components = a.size() + b.size() - 1;
+        let components = a.components() + b.components() - 1;
         if components > MOST_COMPONENTS {
             let operation = "a ciphertext";
             return Err(SchemeError::TooManyComponents {
@@ -105,7 +105,7 @@ impl Rlwe {
     pub(crate) fn product_state(&self, a: &State, b: &State) -> Result<State, SchemeError> {
         let product = State {
             level: a.level,
-            size: a.size + b.size - 1,
+            components: a.components + b.components - 1,
             scale: a.scale * b.scale,
             factor: self.operations().factor(a.factor, b.factor),
             noise: self.operations().product_noise(self, a, b),
@@ -116,7 +116,7 @@ impl Rlwe {
     /// Products of evaluations.
     pub(crate) fn tensors(&self, a: &Ciphertext, b: Option<&Ciphertext>) -> Buffer {
         let n = self.ring_degree();
-        let components = a.size() + b.unwrap_or(a).size() - 1;
+        let components = a.components() + b.unwrap_or(a).components() - 1;
         let primes = self.chain().level(a.level());
         let mut words = Buffer::take(components * n * primes.len());
         let (x, y) = (self.evaluations_of(a), b.map(|b| self.evaluations_of(b)));
@@ -136,7 +136,7 @@ impl Rlwe {
     pub fn relinearise(&self, a: &Ciphertext, key: &RelinKey) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
         key.0.tag.check(self.fingerprint(), Some(a.tag))?;
-        match a.size() {
+        match a.components() {
             2 => return Ok(a.clone()),
             3 => {}
             components => {
@@ -163,7 +163,8 @@ impl Rlwe {
             let mut words = self.switch(&self.cut(own.component(2), level), &key.0);
             let shape = (2, self.ring_degree());
             parallel::for_each_row(&mut words, shape, 0, |_, prime, component, out| {
-                RowMut::of(out).add(own.row(prime, component), &self.chain().level(level)[prime]);
+                RowMut::assume(out)
+                    .add(own.row(prime, component), &self.chain().level(level)[prime]);
             });
             words
         })
@@ -181,7 +182,7 @@ impl Rlwe {
         level: usize,
     ) -> Result<Ciphertext, SchemeError> {
         let at_once = self.domain() == Domain::Evaluations && !self.is_approximate();
-        if level >= a.level() || a.size() != 3 || !at_once {
+        if level >= a.level() || a.components() != 3 || !at_once {
             return self.mod_switch_to(&self.relinearise(a, key)?, level);
         }
         self.check_ciphertext(a)?;
@@ -193,19 +194,13 @@ impl Rlwe {
     /// The state of [`Self::relinearise_to`], of three components.
     pub(crate) fn relinearised_state(&self, a: &State, level: usize) -> Result<State, SchemeError> {
         let switched = self.switched_state(a)?;
-        if level == a.level {
-            return Ok(switched);
-        }
-        if level > a.level {
-            return Err(SchemeError::LastLevel { level: a.level, wanted: level });
-        }
-        self.divided_state(&switched, level)
+        if level == a.level { Ok(switched) } else { self.divided_state(&switched, level) }
     }
 
     /// The state after switching a key, which leaves two components.
     pub(crate) fn switched_state(&self, a: &State) -> Result<State, SchemeError> {
         let noise = a.noise.plus(self.switching_noise(a.level));
-        self.checked(State { size: 2, noise, ..*a })
+        self.checked(State { components: 2, noise, ..*a })
     }
 
     /// `a` under another secret: re-encryption without decryption.

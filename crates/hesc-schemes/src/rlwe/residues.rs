@@ -12,29 +12,36 @@ use zeroize::Zeroize as _;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum AtRest {}
 
+/// What the words of a row are.
+pub(crate) trait RowDomain {}
+
+impl RowDomain for Coeff {}
+impl RowDomain for Eval {}
+impl RowDomain for AtRest {}
+
 /// A polynomial modulo one prime.
-pub(crate) struct Row<'a, D> {
+pub(crate) struct Row<'a, D: RowDomain> {
     words: &'a [u64],
     domain: PhantomData<D>,
 }
 
-impl<D> Clone for Row<'_, D> {
+impl<D: RowDomain> Clone for Row<'_, D> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<D> Copy for Row<'_, D> {}
+impl<D: RowDomain> Copy for Row<'_, D> {}
 
-impl<'a, D> Row<'a, D> {
-    /// Words that are known to be of this domain.
-    pub fn of(words: &'a [u64]) -> Self {
+impl<'a, D: RowDomain> Row<'a, D> {
+    /// Words that the caller knows to be of this domain.
+    pub fn assume(words: &'a [u64]) -> Self {
         Self { words, domain: PhantomData }
     }
 
     /// Words side by side as rows.
     pub fn all(words: &'a [u64], ring_degree: usize) -> impl ExactSizeIterator<Item = Self> {
-        words.chunks_exact(ring_degree).map(Self::of)
+        words.chunks_exact(ring_degree).map(Self::assume)
     }
 
     /// The words.
@@ -44,14 +51,14 @@ impl<'a, D> Row<'a, D> {
 }
 
 /// A polynomial modulo one prime, to be written.
-pub(crate) struct RowMut<'a, D> {
+pub(crate) struct RowMut<'a, D: RowDomain> {
     words: &'a mut [u64],
     domain: PhantomData<D>,
 }
 
-impl<'a, D> RowMut<'a, D> {
-    /// Words that are of this domain, or about to be written.
-    pub fn of(words: &'a mut [u64]) -> Self {
+impl<'a, D: RowDomain> RowMut<'a, D> {
+    /// Words that the caller knows to be of this domain, or is about to write.
+    pub fn assume(words: &'a mut [u64]) -> Self {
         Self { words, domain: PhantomData }
     }
 
@@ -60,22 +67,22 @@ impl<'a, D> RowMut<'a, D> {
         let ring_degree = words.len() / N;
         assert_eq!(words.len(), N * ring_degree, "rows are of one length");
         let mut rows = words.chunks_exact_mut(ring_degree);
-        std::array::from_fn(|_| Self::of(rows.next().unwrap_or_default()))
+        std::array::from_fn(|_| Self::assume(rows.next().unwrap_or_default()))
     }
 
     /// Words side by side as rows.
     pub fn all(words: &'a mut [u64], ring_degree: usize) -> impl ExactSizeIterator<Item = Self> {
-        words.chunks_exact_mut(ring_degree).map(Self::of)
+        words.chunks_exact_mut(ring_degree).map(Self::assume)
     }
 
     /// The same for a while.
     pub fn reborrow(&mut self) -> RowMut<'_, D> {
-        RowMut::of(self.words)
+        RowMut::assume(self.words)
     }
 
     /// What has been written.
     pub fn row(&self) -> Row<'_, D> {
-        Row::of(self.words)
+        Row::assume(self.words)
     }
 
     /// The words.
@@ -138,7 +145,7 @@ impl<'a> RowMut<'a, Coeff> {
     /// The values at the roots of unity, in place.
     pub fn forward(self, q: &Prime) -> RowMut<'a, Eval> {
         q.forward(self.words);
-        RowMut::of(self.words)
+        RowMut::assume(self.words)
     }
 
     /// Adds small signed integers: noise.
@@ -180,13 +187,13 @@ impl<'a> RowMut<'a, Eval> {
     /// The coefficients, in place.
     pub fn inverse(self, q: &Prime) -> RowMut<'a, Coeff> {
         q.inverse(self.words);
-        RowMut::of(self.words)
+        RowMut::assume(self.words)
     }
 
     /// The coefficients times [`Prime::unscaled_factor`], in place: whoever takes them multiplies by a constant anyway.
     pub fn inverse_unscaled(self, q: &Prime) -> RowMut<'a, Coeff> {
         q.inverse_unscaled(self.words);
-        RowMut::of(self.words)
+        RowMut::assume(self.words)
     }
 
     pub fn multiply(&mut self, other: Row<'_, Eval>, q: &Prime) {
@@ -234,23 +241,24 @@ pub(crate) fn inner_products<'a>(
 }
 
 /// Polynomials modulo several primes: for each prime the components side by side.
-pub(crate) struct Residues<'a, D> {
+pub(crate) struct Residues<'a, D: RowDomain> {
     words: &'a [u64],
     components: usize,
     ring_degree: usize,
     domain: PhantomData<D>,
 }
 
-impl<D> Clone for Residues<'_, D> {
+impl<D: RowDomain> Clone for Residues<'_, D> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<D> Copy for Residues<'_, D> {}
+impl<D: RowDomain> Copy for Residues<'_, D> {}
 
-impl<'a, D> Residues<'a, D> {
-    pub fn of(words: &'a [u64], components: usize, ring_degree: usize) -> Self {
+impl<'a, D: RowDomain> Residues<'a, D> {
+    /// Words that the caller knows to be of this domain, whole rows of them.
+    pub fn assume(words: &'a [u64], components: usize, ring_degree: usize) -> Self {
         debug_assert!(words.len().is_multiple_of(components * ring_degree), "rows are whole");
         Self { words, components, ring_degree, domain: PhantomData }
     }
@@ -263,7 +271,7 @@ impl<'a, D> Residues<'a, D> {
     /// A component modulo a prime.
     pub fn row(self, prime: usize, component: usize) -> Row<'a, D> {
         let at = (prime * self.components + component) * self.ring_degree;
-        Row::of(&self.words[at..][..self.ring_degree])
+        Row::assume(&self.words[at..][..self.ring_degree])
     }
 
     /// All components modulo a prime.
@@ -278,8 +286,8 @@ impl<'a, D> Residues<'a, D> {
 
     /// The words of all components modulo a prime, for what treats them alike.
     pub fn at(self, prime: usize) -> &'a [u64] {
-        let size = self.components * self.ring_degree;
-        &self.words[prime * size..][..size]
+        let length = self.components * self.ring_degree;
+        &self.words[prime * length..][..length]
     }
 
     /// One component modulo all primes.
@@ -287,27 +295,27 @@ impl<'a, D> Residues<'a, D> {
         Component { of: self, component }
     }
 
-    /// The same words read in another domain, by who knows that they are of it.
-    pub(super) fn known_as<E>(self) -> Residues<'a, E> {
-        Residues::of(self.words, self.components, self.ring_degree)
+    /// The same words in another domain, which the caller knows them to be of.
+    pub(super) fn assume_domain<E: RowDomain>(self) -> Residues<'a, E> {
+        Residues::assume(self.words, self.components, self.ring_degree)
     }
 }
 
 /// One component modulo several primes.
-pub(crate) struct Component<'a, D> {
+pub(crate) struct Component<'a, D: RowDomain> {
     of: Residues<'a, D>,
     component: usize,
 }
 
-impl<D> Clone for Component<'_, D> {
+impl<D: RowDomain> Clone for Component<'_, D> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<D> Copy for Component<'_, D> {}
+impl<D: RowDomain> Copy for Component<'_, D> {}
 
-impl<'a, D> Component<'a, D> {
+impl<'a, D: RowDomain> Component<'a, D> {
     pub fn row(self, prime: usize) -> Row<'a, D> {
         self.of.row(prime, self.component)
     }
@@ -316,11 +324,14 @@ impl<'a, D> Component<'a, D> {
     pub fn rows(self) -> impl Iterator<Item = Row<'a, D>> {
         let step = self.of.components * self.of.ring_degree;
         let at = self.component * self.of.ring_degree;
-        self.of.words.chunks_exact(step).map(move |all| Row::of(&all[at..][..self.of.ring_degree]))
+        self.of
+            .words
+            .chunks_exact(step)
+            .map(move |all| Row::assume(&all[at..][..self.of.ring_degree]))
     }
 
     /// The same where it is in another domain.
-    pub fn within<E>(self, of: Residues<'a, E>) -> Component<'a, E> {
+    pub fn within<E: RowDomain>(self, of: Residues<'a, E>) -> Component<'a, E> {
         of.component(self.component)
     }
 

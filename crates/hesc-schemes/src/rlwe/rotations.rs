@@ -107,7 +107,7 @@ impl Rlwe {
             let q = &self.chain().level(a.level())[prime];
             let [mut c_0, c_1] = RowMut::split(out);
             c_0.add(own.row(prime, 0), q);
-            let mut before = RowMut::of(scratch);
+            let mut before = RowMut::assume(scratch);
             for component in [c_0, c_1] {
                 before.copy(component.row());
                 self.domain().set_image(component, before.row(), &key.automorphism, q);

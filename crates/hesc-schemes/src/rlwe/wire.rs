@@ -13,16 +13,15 @@ use super::keys::{GaloisKey, GaloisKeys, RelinKey, SwitchKey};
 use super::noise::{MOST_COMPONENTS, Noise};
 use super::residue_wire::{read_residues, residues_length, write_residues};
 use super::residues::RowMut;
-use super::{Ciphertext, Rlwe, SeededCiphertext, parallel};
-use crate::wire::{Kind, Reader, TAG, Writer, framed};
+use super::{Ciphertext, Encryption, Rlwe, SeededCiphertext, parallel};
+use crate::wire::{BYTE, COUNT, Kind, Reader, SEED, TAG, WORD, Writer, framed};
 use crate::{SchemeError, Tag};
 
 /// Factors that no circuit within a modulus of 881 bits brings together.
 const MOST_DEGREE: u32 = 1 << 16;
 
-/// Bytes of scale and noise.
-const NOISE: usize = 5 * size_of::<f64>() + size_of::<u32>();
-const SEED: usize = size_of::<RngSeed>();
+/// Bytes of scale and noise: five doubles and a degree.
+const NOISE: usize = 5 * WORD + COUNT;
 
 /// Primes, each as often as it has polynomials.
 fn moduli(primes: &[Prime], per_prime: usize) -> impl Iterator<Item = u64> {
@@ -45,7 +44,7 @@ impl Rlwe {
         let n = self.ring_degree();
         let mut words = words.to_vec();
         parallel::for_each_chunk(&mut words, n, 0, |_, index, row| {
-            domain.coefficients(RowMut::of(row), &primes[index / per_prime]);
+            domain.coefficients(RowMut::assume(row), &primes[index / per_prime]);
         });
         write_residues(writer, &words, n, moduli(primes, per_prime));
     }
@@ -59,7 +58,7 @@ impl Rlwe {
         let n = self.ring_degree();
         let mut words = read_residues(reader, n, moduli(primes, per_prime))?;
         parallel::for_each_chunk(&mut words, n, 0, |_, index, row| {
-            domain.rest_coefficients(RowMut::of(row), &primes[index / per_prime]);
+            domain.rest_coefficients(RowMut::assume(row), &primes[index / per_prime]);
         });
         Ok(words)
     }
@@ -114,18 +113,20 @@ impl Rlwe {
 
     /// Bytes of a ciphertext of so many components at a level, one of the set's.
     pub fn ciphertext_length(&self, level: usize, components: usize) -> usize {
-        framed(TAG + 10 + NOISE + self.polynomials_length((self.chain().level(level), components)))
+        let polynomials = self.polynomials_length((self.chain().level(level), components));
+        // Level, components, factor.
+        framed(TAG + BYTE + BYTE + WORD + NOISE + polynomials)
     }
 
     /// Wire form of a ciphertext.
     pub fn ciphertext_to_bytes(&self, a: &Ciphertext) -> Vec<u8> {
-        let State { level, size, scale, factor, noise } = a.state;
-        let length = self.ciphertext_length(level, size);
+        let State { level, components, scale, factor, noise } = a.state;
+        let length = self.ciphertext_length(level, components);
         let mut writer = Writer::of_length(Kind::VectorCiphertext, length);
-        writer.tag(a.tag).u8(level as u8).u8(size as u8).u64(factor);
+        writer.tag(a.tag).u8(level as u8).u8(components as u8).u64(factor);
         Self::write_noise(&mut writer, scale, noise);
         let primes = self.chain().level(level);
-        self.write_polynomials(&mut writer, &a.words, (primes, size), self.domain());
+        self.write_polynomials(&mut writer, &a.words, (primes, components), self.domain());
         writer.finish()
     }
 
@@ -138,8 +139,8 @@ impl Rlwe {
         let mut reader = Reader::open(bytes, Kind::VectorCiphertext)?;
         let tag = reader.tag(self.fingerprint())?;
         let level = self.read_level(&mut reader)?;
-        let size = usize::from(reader.u8()?);
-        if !(2..=MOST_COMPONENTS).contains(&size) {
+        let components = usize::from(reader.u8()?);
+        if !(2..=MOST_COMPONENTS).contains(&components) {
             return Err(reader.error("the number of components is impossible"));
         }
         let factor = reader.u64()?;
@@ -148,15 +149,15 @@ impl Rlwe {
         }
         let (scale, noise) = self.read_noise(&mut reader, level)?;
         let primes = self.chain().level(level);
-        let words = self.read_polynomials(&mut reader, (primes, size), self.domain())?;
+        let words = self.read_polynomials(&mut reader, (primes, components), self.domain())?;
         let words = Buffer::from(&*words);
         reader.finish()?;
-        Ok(Ciphertext { tag, state: State { level, size, scale, factor, noise }, words })
+        Ok(Ciphertext { tag, state: State { level, components, scale, factor, noise }, words })
     }
 
     /// Bytes of a seeded ciphertext at a level, one of the set's.
     pub fn seeded_length(&self, level: usize) -> usize {
-        framed(TAG + 1 + SEED + NOISE + self.polynomials_length((self.chain().level(level), 1)))
+        framed(TAG + BYTE + SEED + NOISE + self.polynomials_length((self.chain().level(level), 1)))
     }
 
     /// Wire form of a seeded ciphertext.
@@ -184,7 +185,7 @@ impl Rlwe {
         let words =
             self.read_polynomials(&mut reader, (self.chain().level(level), 1), self.domain())?;
         reader.finish()?;
-        let state = State { level, size: 2, scale, factor: 1, noise };
+        let state = State { level, scale, noise, ..self.fresh_state(Encryption::SecretKey) };
         Ok(SeededCiphertext { tag, state, seed, words })
     }
 
@@ -301,7 +302,7 @@ impl Rlwe {
 
     /// Bytes of the keys of so many automorphisms; of a set with special primes.
     pub fn galois_keys_length(&self, automorphisms: usize) -> usize {
-        framed(TAG + 4 + automorphisms * (4 + self.switch_key_length()))
+        framed(TAG + COUNT + automorphisms * (COUNT + self.switch_key_length()))
     }
 
     /// Wire form of rotation keys.

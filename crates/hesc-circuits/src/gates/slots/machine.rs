@@ -79,7 +79,7 @@ impl<'a> OnStates<'a> {
     fn made(&self, made: PlannedState, work: Work, seed: u64) -> PlannedState {
         self.work.set(self.work.get() + work);
         if let Some(ledger) = &self.ledger {
-            ledger.borrow_mut().insert(seed, made.settled());
+            ledger.borrow_mut().insert(seed, made.bounded());
         }
         made
     }

@@ -253,7 +253,7 @@ impl Plan {
             return Err(GateError::TooDeep { depth: self.depth(), room: 0 });
         }
         let found = scheme.planned_all(inputs);
-        if found.iter().zip(&self.inputs).all(|(found, made)| found.is_drawn_within(made)) {
+        if found.iter().zip(&self.inputs).all(|(found, made)| found.is_sampled_within(made)) {
             return Ok(Cow::Borrowed(&self.ledger));
         }
         let machine = OnStates::recording(scheme);

@@ -18,7 +18,7 @@ pub use encrypted_factors::Operand;
 use crate::error::refuse;
 use crate::rlwe::flooding;
 use crate::rlwe::key_pair::{PublicKey, SecretKey, residue_seeds};
-use crate::rlwe::residues::{AtRest, Component, Residues, Row, RowMut};
+use crate::rlwe::residues::{AtRest, Component, Residues, Row, RowDomain, RowMut};
 use crate::rlwe::{PlaintextSpace, Rlwe, SchemeKind, Spec};
 use crate::{Assurance, Fingerprint, SchemeError};
 
@@ -154,7 +154,7 @@ impl RingProducts {
     }
 
     /// A polynomial's residues modulo each prime.
-    pub(super) fn rows<'a, D>(
+    pub(super) fn rows<'a, D: RowDomain>(
         &'a self,
         words: &'a mut [u64],
     ) -> impl Iterator<Item = (RowMut<'a, D>, &'a Prime)> {
@@ -163,8 +163,8 @@ impl RingProducts {
     }
 
     /// Residues of a polynomial, or of a key of all primes, special ones last.
-    pub(super) fn residues<'a, D>(&self, words: &'a [u64]) -> Component<'a, D> {
-        Residues::of(words, 1, self.0.ring_degree()).component(0)
+    pub(super) fn residues<'a, D: RowDomain>(&self, words: &'a [u64]) -> Component<'a, D> {
+        Residues::assume(words, 1, self.0.ring_degree()).component(0)
     }
 
     /// Scratch space.
@@ -231,7 +231,7 @@ impl RingProducts {
             primes => residue_seeds(seed, primes),
         };
         for ((row, q), seed) in self.rows::<Eval>(words).zip(seeds) {
-            sampling::fill_uniform_limb(row.words(), q.value(), &mut AesCtrRng::from_seed(seed));
+            sampling::fill_uniform_row(row.words(), q.value(), &mut AesCtrRng::from_seed(seed));
         }
     }
 
@@ -253,7 +253,7 @@ impl RingProducts {
 
     /// `a += b`, of some coefficients modulo the first prime.
     pub fn add_residues(&self, a: &mut [u64], b: &[u64]) {
-        RowMut::<Coeff>::of(a).add(Row::of(b), &self.primes()[0]);
+        RowMut::<Coeff>::assume(a).add(Row::assume(b), &self.primes()[0]);
     }
 
     /// A polynomial in the clear, of integers below 2^51 in absolute value. Cost: a transform.
@@ -360,7 +360,7 @@ impl RingProducts {
         );
         if let Some((mut quotient, second)) = rows.next() {
             let mut lifted = Zeroizing::new(vec![0; found.len()]);
-            let mut lifted = RowMut::of(&mut lifted);
+            let mut lifted = RowMut::assume(&mut lifted);
             lifted.recentre(first.row(), q.value(), second);
             let modulus = second.modulus();
             let inverse = second.factor(modulus.inverse(q.value() % second.value()));

@@ -15,7 +15,7 @@ impl Rlwe {
     ///
     /// # Errors
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], [`SchemeError::MissingKey`],
-    /// [`SchemeError::NotRelinearised`]; [`SchemeError::NoiseBudget`] for more steps than there is room for.
+    /// [`SchemeError::NotRelinearised`]; [`SchemeError::NoiseBudget`] for more steps than the noise budget allows.
     pub fn carries(
         &self,
         (relin, keys): (&RelinKey, &GaloisKeys),
@@ -62,9 +62,9 @@ impl Rlwe {
         Ok(generates)
     }
 
-    /// The lowest level at which the next carries have as much room as at any other, but for a quarter of a bit.
+    /// The lowest level at which the next carries have as much noise budget as at any other, but for a quarter of a bit.
     fn level_of_carries(&self, generates: &State, passes: &State) -> usize {
-        self.roomiest(generates.level.min(passes.level), |level| {
+        self.best_level(generates.level.min(passes.level), |level| {
             let generates = self.lowered_state(generates, level)?;
             let passes = self.lowered_state(passes, level)?;
             let product = self.product_state(&passes, &self.switched_state(&generates)?)?;

@@ -106,8 +106,8 @@ impl<'a> DryRun<'a> {
         dropping: Dropping,
     ) -> Result<State, SchemeError> {
         let way = self.scheme.way_down(a, level, dropping)?;
-        self.work += self.scheme.work_of_way(a.level, level, way.is_dropped());
-        Ok(way.state())
+        self.work += self.scheme.work_of_way(a.level, level, way.dropped);
+        Ok(way.state)
     }
 }
 

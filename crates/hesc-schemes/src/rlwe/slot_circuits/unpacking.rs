@@ -52,17 +52,23 @@ impl Rlwe {
             let power = self.ring().power(j + 1).into_iter();
             let words = power.map(|x| i64::from(x).rem_euclid(t) as u64).collect();
             let power = Plaintext::integers(self.fingerprint(), words);
-            let shifted = self.multiply_plain(number, &power)?;
-            // Values at roots of unity keep their size.
-            let (own, growth) = (number.state.noise, self.norms().monomial_growth);
-            let (infinity_norm, magnitude) = (own.infinity_norm * growth, own.magnitude * growth);
-            let state = State { noise: Noise { infinity_norm, magnitude, ..own }, ..shifted.state };
-            packed = self.add(&packed, &Ciphertext { state, ..shifted })?;
+            self.check_ciphertext(number)?;
+            let state = self.times_monomial_state(&number.state, &power)?;
+            let words = self.times_plain_words(number, &power);
+            packed = self.add(&packed, &Ciphertext { tag: number.tag, state, words })?;
         }
         Ok(packed)
     }
 
-    /// Bits of room that so many ciphertexts together lose by [`Self::pack`], at most.
+    /// The state of a product with a power of `X`: values at roots of unity keep their size.
+    fn times_monomial_state(&self, a: &State, power: &Plaintext) -> Result<State, SchemeError> {
+        let (own, growth) = (a.noise, self.norms().monomial_growth);
+        let (infinity_norm, magnitude) = (own.infinity_norm * growth, own.magnitude * growth);
+        let product = self.times_plain_state(a, power)?;
+        Ok(State { noise: Noise { infinity_norm, magnitude, ..own }, ..product })
+    }
+
+    /// Bits of noise budget that so many ciphertexts together lose by [`Self::pack`], at most.
     ///
     /// # Errors
     /// [`SchemeError::TooManyValues`] for more than `d`; as [`Self::field_slots`].
@@ -118,9 +124,7 @@ impl Rlwe {
         self.check_outputs(outputs)?;
         self.check_ciphertext(a)?;
         Self::require_two_components(&a.state, "unpacking")?;
-        if level == 0 || level > a.level() {
-            return Err(SchemeError::LastLevel { level: a.level(), wanted: level });
-        }
+        Self::check_reachable(&a.state, level)?;
         // Slots of degree 1 need no keys, but the way here goes by the special primes.
         if self.chain().special().is_empty() {
             return refuse("special_moduli", "[]", "unpacking needs at least one special prime");
@@ -154,7 +158,7 @@ impl Rlwe {
                 };
                 for sums in sums.chunks_exact(targets * 2 * n) {
                     let state = states[unpacked.len()];
-                    let sums = Residues::of(sums, 2, n);
+                    let sums = Residues::assume(sums, 2, n);
                     let words = self.divided_sums(a.level(), level, 0, |_, target, out| {
                         let rows = out.into_iter().zip(sums.rows(target.index));
                         rows.for_each(|(mut out, sum)| out.copy(sum));
@@ -166,7 +170,7 @@ impl Rlwe {
         }))
     }
 
-    /// The level at which outputs of [`Self::unpack`] have the most room as factors of a product: what to divide by at
+    /// The level at which outputs of [`Self::unpack`] have the most noise budget as factors of a product: what to divide by at
     /// once.
     ///
     /// # Errors
@@ -215,19 +219,25 @@ impl Rlwe {
         let product = self.multiply_plain(a, &Plaintext::integers(self.fingerprint(), words))?;
         let d = self.field_slots()?.ring().degree();
         // The sum of the first images, twice as many for each bit of their number.
-        let (mut sum, mut images, mut keys) = (product.clone(), 1, 0.0);
+        let (mut sum, mut images) = (product.clone(), 1);
         for bit in (0..d.ilog2()).rev() {
             sum = self.add(&sum, &image(&sum, images)?)?;
-            (images, keys) = (2 * images, 2.0 * keys + 1.0);
+            images *= 2;
             if d >> bit & 1 == 1 {
                 sum = self.add(&product, &image(&sum, 1)?)?;
-                (images, keys) = (images + 1, keys + 1.0);
+                images += 1;
             }
         }
-        let own = self.orbit_sum(product.state.noise, a.state.noise, d);
-        let noise = own.plus(self.switching_noise(a.level()).times_exactly(keys));
-        let state = self.checked(State { noise, ..a.state })?;
+        let state = self.extracted_state(&a.state, &product.state, d)?;
         Ok(Ciphertext { state, ..sum })
+    }
+
+    /// The state of [`Self::extract`]: the noise of the product in all images, which depend on each other, and a
+    /// switch of keys for each image but the first.
+    fn extracted_state(&self, a: &State, product: &State, d: usize) -> Result<State, SchemeError> {
+        let switches = self.switching_noise(a.level).times_exactly((d - 1) as f64);
+        let noise = self.orbit_sum(product.noise, a.noise, d).plus(switches);
+        self.checked(State { noise, ..*a })
     }
 
     /// The exponents of the automorphisms that [`Self::extract`] has to have keys for: of those for [`Self::unpack`].
@@ -338,7 +348,7 @@ impl Rlwe {
     fn constant_images(&self, out: &mut [u64], constant: &[u64], q: &Prime, keys: &[&GaloisKey]) {
         let n = self.ring_degree();
         let (first, others) = out.split_at_mut(n);
-        let mut first = RowMut::<Coeff>::of(first);
+        let mut first = RowMut::<Coeff>::assume(first);
         first.lift_centred(constant, self.spec().plaintext.modulus(), q);
         let first = first.forward(q);
         for (mut out, key) in RowMut::<Eval>::all(others, n).zip(keys) {
@@ -351,7 +361,7 @@ impl Rlwe {
     fn weighted_images(&self, images: &Images, constants: &[u64], outputs: &[usize]) -> Buffer {
         let (n, chain, d) = (self.ring_degree(), self.chain(), images.count);
         let targets: Vec<Target<'_>> = chain.targets(images.level).collect();
-        let constants = Residues::<Eval>::of(constants, d, n);
+        let constants = Residues::<Eval>::assume(constants, d, n);
         let mut words = Buffer::take(outputs.len() * targets.len() * 2 * n);
         let mut by_target: Vec<Vec<[&mut [u64]; 2]>> = targets.iter().map(|_| Vec::new()).collect();
         for (i, row) in words.chunks_exact_mut(2 * n).enumerate() {
@@ -389,7 +399,7 @@ impl Rlwe {
 impl Images {
     /// Both components of all images modulo a target prime.
     fn pairs(&self, index: usize, n: usize) -> impl Iterator<Item = [Row<'_, Eval>; 2]> {
-        let all = Residues::of(&self.words, 2 * self.count, n);
+        let all = Residues::assume(&self.words, 2 * self.count, n);
         (0..self.count).map(move |image| [0, 1].map(|i| all.row(index, 2 * image + i)))
     }
 }

@@ -1,21 +1,21 @@
-use hesc_math::RngSeed;
-
 use super::{
     BitCipher, Bitwise, Bounded, Ciphertexts, Named, Seeded, SeededCiphertexts, map_at_once,
     map_blocks,
 };
 use crate::streams::{Batch, Encryptions, Form, Lengths, Wire};
-use crate::wire::{Kind, Reader, TAG, Writer, framed};
+use crate::wire::{COUNT, Kind, Reader, SEED, TAG, WORD, Writer, framed};
 use crate::{KeyId, SchemeError};
 
 impl<C: BitCipher> Bitwise<C> {
     fn full_length(&self, blocks: usize) -> usize {
-        framed(TAG + 8 + 4 + self.cipher.context_bytes() + self.cipher.block_bytes() * blocks)
+        framed(
+            TAG + WORD + COUNT + self.cipher.context_bytes() + self.cipher.block_bytes() * blocks,
+        )
     }
 
     fn seeded_length(&self, blocks: usize) -> usize {
         let blocks = self.cipher.seeded_block_bytes() * blocks;
-        framed(TAG + 4 + size_of::<RngSeed>() + self.cipher.context_bytes() + blocks)
+        framed(TAG + COUNT + SEED + self.cipher.context_bytes() + blocks)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::streams::{
     Batch, Combine, Compact, Decrypt, Encrypt, Encryptions, Form, Lengths, MaskPositions,
     WeightedSums, Wire, bases_of_one, check_parts, count_blocks, rows_of,
 };
-use crate::wire::{Kind, Reader, TAG, Writer, framed, packed};
+use crate::wire::{COUNT, Kind, Reader, TAG, Writer, framed, packed};
 use crate::{Assurance, BitProduct, Fingerprint, KeyId, Packing, SchemeError, Security, Tag};
 
 pub use bits::{Bits, Simulated};
@@ -275,7 +275,7 @@ impl<C: Cells> Compact for Clear<C> {
 
 impl<C: Cells> Clear<C> {
     fn batch_length(&self, blocks: usize) -> usize {
-        framed(TAG + 4 + packed(blocks * self.words(), self.cells.bits()))
+        framed(TAG + COUNT + packed(blocks * self.words(), self.cells.bits()))
     }
 }
 

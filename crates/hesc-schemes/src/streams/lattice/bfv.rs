@@ -144,7 +144,7 @@ impl<W: Word> Encoding<W> for BfvEncoding {
             scale: ring.log2_modulus().exp2() / plain_modulus as f64,
             quotient,
             remainder,
-            ones: vec![1; ring.limbs()],
+            ones: vec![1; ring.rows()],
             slots,
         })
     }

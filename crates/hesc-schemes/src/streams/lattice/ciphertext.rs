@@ -2,8 +2,8 @@ use hesc_math::RngSeed;
 
 use crate::streams::Batch;
 
-/// Ciphertexts `(c_0, c_1)` in the coefficient domain, contiguous: block after block, part after part, limb
-/// after limb.
+/// Ciphertexts `(c_0, c_1)` in the coefficient domain, contiguous: block after block, part after part, row
+/// after row.
 pub type Ciphertexts<W> = Batch<W, Precision>;
 
 /// Ciphertexts from the secret key: every `c_0`, and the seed of every `c_1`.

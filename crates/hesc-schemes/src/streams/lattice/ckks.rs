@@ -187,7 +187,7 @@ impl<W: Word> Encoding<W> for CkksEncoding {
                 scratch.negative[at] = (-scaled).max(0.0) as u32;
             }
         }
-        let plus = vec![self.unit; ring.limbs()];
+        let plus = vec![self.unit; ring.rows()];
         let minus: Vec<u64> = ring.moduli().iter().map(|q| q.value() - self.unit).collect();
         kernels::add_products(poly.words_mut(), &scratch.positive, &plus, ring);
         kernels::add_products(poly.words_mut(), &scratch.negative, &minus, ring);

@@ -111,7 +111,7 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
         })
     }
 
-    /// Decrypts modulo all primes. Cost a block: two transforms a limb.
+    /// Decrypts modulo all primes. Cost a block: two transforms a row.
     pub(super) fn decrypt_exactly(
         &self,
         key: &SecretKey<W>,

@@ -141,7 +141,7 @@ impl Bfv<u32> {
         let mut tables = vec![0u32; (bits / width * TILE) << width];
         let columns = &a.words[first * size..][..bits * size];
         for start in (0..size).step_by(TILE) {
-            let q = ring.moduli()[start / n % ring.limbs()].value() as u32;
+            let q = ring.moduli()[start / n % ring.rows()].value() as u32;
             fill_tables(&mut tables, columns, (size, start), width, q);
             let picks = picks.chunks_exact(bits / width);
             for (row, picks) in words.chunks_exact_mut(size).zip(picks) {
@@ -150,9 +150,9 @@ impl Bfv<u32> {
         }
         for (row, code) in words.chunks_exact_mut(size).zip(codes.chunks_exact(per_code)) {
             let ones: u32 = code.iter().map(|word| word.count_ones()).sum();
-            let limbs = row.chunks_exact_mut(n).zip(ring.moduli()).zip(self.encoding().one());
-            for ((limb, q), &one) in limbs {
-                add_constant(&mut limb[..records], q.mul(u64::from(ones), one) as u32, q);
+            let residues = row.chunks_exact_mut(n).zip(ring.moduli()).zip(self.encoding().one());
+            for ((own, q), &one) in residues {
+                add_constant(&mut own[..records], q.mul(u64::from(ones), one) as u32, q);
             }
         }
         Ok(Batch { tag: a.tag, words, blocks: rows, state })
@@ -207,12 +207,12 @@ impl Bfv<u32> {
             for mask in masks.iter_mut() {
                 *mask = ((u128::from(rng.next_u64()) * plain_modulus) >> 64) as u64;
             }
-            let limbs = block.chunks_exact_mut(n).zip(ring.moduli()).zip(self.encoding().one());
-            for ((limb, q), &one) in limbs {
-                for (word, &noise) in limb.iter_mut().zip(noise.iter()) {
+            let rows = block.chunks_exact_mut(n).zip(ring.moduli()).zip(self.encoding().one());
+            for ((row, q), &one) in rows {
+                for (word, &noise) in row.iter_mut().zip(noise.iter()) {
                     *word = q.add(u64::from(*word), q.reduce_signed(noise)) as u32;
                 }
-                for (word, &mask) in limb[n - masks.len()..].iter_mut().zip(masks.iter()) {
+                for (word, &mask) in row[n - masks.len()..].iter_mut().zip(masks.iter()) {
                     *word = q.add(u64::from(*word), q.mul(mask, one)) as u32;
                 }
             }

@@ -7,24 +7,24 @@ use crate::SchemeError;
 use crate::rlwe::residue_wire::{read_residues, residues_length, write_residues};
 use crate::rlwe::{PublicKey, noise};
 use crate::streams::{Batch, Encryptions, Form, Lengths, Wire};
-use crate::wire::{Kind, Reader, TAG, Writer, framed, packed};
+use crate::wire::{BYTE, COUNT, Kind, Reader, SEED, TAG, WORD, Writer, framed, packed};
 
 impl<W: Word, E: Encoding<W>> Lattice<W, E> {
     fn polys_length(&self, polys: usize) -> usize {
         let ring = self.ring();
-        polys * residues_length(ring.ring_degree(), self.moduli().take(ring.limbs()))
+        polys * residues_length(ring.ring_degree(), self.moduli().take(ring.rows()))
     }
 
     pub(super) fn full_length(&self, blocks: usize) -> usize {
-        framed(TAG + 8 + 8 + 4 + self.polys_length(2 * blocks))
+        framed(TAG + WORD + WORD + COUNT + self.polys_length(2 * blocks))
     }
 
     fn seeded_length(&self, blocks: usize) -> usize {
-        framed(TAG + 4 + size_of::<RngSeed>() + self.polys_length(blocks))
+        framed(TAG + COUNT + SEED + self.polys_length(blocks))
     }
 
     pub(super) fn compact_length(&self, blocks: usize, bits: u32) -> usize {
-        framed(TAG + 4 + 1 + 8 + packed(2 * blocks * self.ring().ring_degree(), bits))
+        framed(TAG + COUNT + BYTE + WORD + packed(2 * blocks * self.ring().ring_degree(), bits))
     }
 
     /// The precision of blocks that are combined of so many encryptions.
@@ -45,7 +45,7 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
 
     fn read_polys(&self, reader: &mut Reader<'_>, polys: usize) -> Result<Vec<W>, SchemeError> {
         let ring = self.ring();
-        read_residues(reader, ring.ring_degree(), self.moduli().take(polys * ring.limbs()))
+        read_residues(reader, ring.ring_degree(), self.moduli().take(polys * ring.rows()))
     }
 
     /// Reads a noise deviation and a scale and refuses what no honest sender has.

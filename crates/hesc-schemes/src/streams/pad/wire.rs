@@ -1,21 +1,21 @@
 use super::sources::Source;
 use super::{Ciphertexts, NONCE, Pad, SeededCiphertexts, Sources};
 use crate::streams::{Batch, Encrypt, Encryptions, Form, Lengths, Wire};
-use crate::wire::{Kind, Reader, TAG, Writer, framed};
+use crate::wire::{BYTE, COUNT, Kind, Reader, TAG, WORD, Writer, framed};
 use crate::{SchemeError, Tag};
 
 /// Bytes of a pad's name: which nonce, which block.
-const SOURCE: usize = 8;
+const SOURCE: usize = 2 * COUNT;
 
 impl Pad {
     /// Bytes of blocks under pads of so many nonces, and so many of them over all blocks.
     fn full_length(&self, blocks: usize, nonces: usize, pads: usize) -> usize {
-        let words = 8 * self.words() * blocks;
-        framed(TAG + 4 + 4 + NONCE * nonces + blocks + SOURCE * pads + words)
+        let words = WORD * self.words() * blocks;
+        framed(TAG + COUNT + COUNT + NONCE * nonces + BYTE * blocks + SOURCE * pads + words)
     }
 
     fn seeded_length(&self, blocks: usize) -> usize {
-        framed(TAG + 4 + NONCE + 8 * self.words() * blocks)
+        framed(TAG + COUNT + NONCE + WORD * self.words() * blocks)
     }
 }
 

@@ -1,12 +1,10 @@
-use hesc_math::RngSeed;
-
 use super::{
     Ciphertexts, CompactCiphertexts, GRID, PARITY, PublicKey, Rounded, SeededCiphertexts,
     SeededEvaluationKey, Tfhe, Torus, noise,
 };
 use crate::SchemeError;
 use crate::streams::{Batch, Encrypt, Encryptions, Form, Lengths, Wire};
-use crate::wire::{Kind, Reader, TAG, Writer, framed, packed};
+use crate::wire::{BYTE, COUNT, Kind, Reader, SEED, TAG, WORD, Writer, framed, packed};
 
 fn read_plain_modulus(reader: &mut Reader<'_>) -> Result<u64, SchemeError> {
     match u64::from(reader.u8()?) {
@@ -22,19 +20,19 @@ fn read_blocks(reader: &mut Reader<'_>, size: usize) -> Result<(usize, usize), S
     Ok((blocks, words))
 }
 
-const SEED: usize = size_of::<RngSeed>();
-
 impl Tfhe {
     fn full_length(&self, blocks: usize) -> usize {
-        framed(TAG + 4 + 1 + 8 + 8 + 8 * 2 * self.ring_degree() * blocks)
+        let words = 2 * self.ring_degree() * blocks;
+        // Blocks, plaintext modulus, largest count, variance.
+        framed(TAG + COUNT + BYTE + WORD + WORD + WORD * words)
     }
 
     fn seeded_length(&self, blocks: usize) -> usize {
-        framed(TAG + 4 + SEED + 8 * self.ring_degree() * blocks)
+        framed(TAG + COUNT + SEED + WORD * self.ring_degree() * blocks)
     }
 
     fn compact_length(&self, blocks: usize, bits: u32) -> usize {
-        framed(TAG + 4 + 1 + 1 + packed(2 * self.ring_degree() * blocks, bits))
+        framed(TAG + COUNT + BYTE + BYTE + packed(2 * self.ring_degree() * blocks, bits))
     }
 
     /// Bytes of the compact form of packed bits ([`Tfhe::pack`]), each the parity of so many that bootstraps gave; none
@@ -47,13 +45,13 @@ impl Tfhe {
 
     /// Bytes of the public key.
     pub fn public_key_length(&self) -> usize {
-        framed(TAG + SEED + 8 * self.ring_degree())
+        framed(TAG + SEED + WORD * self.ring_degree())
     }
 
     /// Bytes of the evaluation key.
     pub fn evaluation_key_length(&self) -> usize {
         let words = SeededEvaluationKey::lengths(self.spec()).iter().sum::<usize>();
-        framed(TAG + SEED + 8 * words)
+        framed(TAG + SEED + WORD * words)
     }
 }
 

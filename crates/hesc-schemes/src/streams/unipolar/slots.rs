@@ -19,7 +19,7 @@ use crate::streams::{
     Batch, Combine, Compact, Decrypt, Encrypt, Encryptions, Form, Lengths, MaskPositions, Wire,
     bases_of_one, check_parts, count_blocks, rows_of,
 };
-use crate::wire::{Kind, Reader, Writer, framed, nested};
+use crate::wire::{COUNT, Kind, Reader, Writer, framed, nested};
 use crate::{Assurance, BitProduct, Fingerprint, Packing, SchemeError, Security, Tag};
 
 /// Unipolar HESC on the slots of BFV or BGV.
@@ -400,7 +400,7 @@ impl Lengths for UnipolarSlots {
 
 /// Bytes of the frame of blocks of these lengths.
 fn blocks_length(blocks: impl Iterator<Item = usize>) -> usize {
-    framed(4 + blocks.map(nested).sum::<usize>())
+    framed(COUNT + blocks.map(nested).sum::<usize>())
 }
 
 /// Blocks, each in a frame of its own.

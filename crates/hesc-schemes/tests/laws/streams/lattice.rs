@@ -72,7 +72,7 @@ pub fn assert_small(samples: &[i128], values: &[i128], what: &str) {
     assert_eq!(found, samples.len(), "{what}: another value");
 }
 
-/// The polynomials of a body, as residues limb after limb.
+/// The polynomials of a body, as residues row after row.
 fn polynomials<W: Word, E: Encoding<W>>(
     scheme: &Lattice<W, E>,
     body: &[u8],
@@ -129,10 +129,10 @@ fn uniform<W: Word, E: Encoding<W>>(scheme: &Lattice<W, E>, public: &[u8]) -> Po
     seed.copy_from_slice(&public[TAGGED..TAGGED + 32]);
     let mut uniform = Poly::<W, Eval>::zero(scheme.ring());
     let seeds = &mut AesCtrRng::from_seed(seed);
-    let limbs = uniform.words_mut().chunks_exact_mut(scheme.ring().ring_degree());
-    for (limb, q) in limbs.zip(scheme.ring().moduli()) {
+    let rows = uniform.words_mut().chunks_exact_mut(scheme.ring().ring_degree());
+    for (row, q) in rows.zip(scheme.ring().moduli()) {
         let rng = &mut AesCtrRng::from_seed(sampling::fresh_seed(seeds));
-        sampling::fill_uniform_limb(limb, q.value(), rng);
+        sampling::fill_uniform_row(row, q.value(), rng);
     }
     uniform
 }

@@ -169,20 +169,20 @@ fn seed_at(frame: &[u8], at: usize) -> &[u8] {
     &frame[at..at + 32]
 }
 
-/// The residues of whole polynomials, limb after limb.
-fn limbs<'a>(body: &'a [u8], ring_degree: usize, moduli: &[u64]) -> Vec<&'a [u8]> {
+/// The residues of whole polynomials, row after row.
+fn rows<'a>(body: &'a [u8], ring_degree: usize, moduli: &[u64]) -> Vec<&'a [u8]> {
     let sizes = moduli.iter().map(|q| ring_degree * (q.ilog2() as usize + 1) / 8).cycle();
     let mut rest = body;
-    let mut limbs = Vec::new();
+    let mut rows = Vec::new();
     for size in sizes {
         if rest.is_empty() {
             break;
         }
-        let (limb, behind) = rest.split_at(size);
-        limbs.push(limb);
+        let (row, behind) = rest.split_at(size);
+        rows.push(row);
         rest = behind;
     }
-    limbs
+    rows
 }
 
 impl<W: Word, E: Encoding<W>> Case for Lattice<W, E> {
@@ -229,12 +229,12 @@ blocks_behind_the_tag!(
 impl<W: Word, E: Encoding<W>> Encryption for Lattice<W, E> {
     fn parts<'a>(&self, ciphertexts: &'a [u8]) -> Vec<&'a [u8]> {
         let spec = self.spec();
-        limbs(frames::body(ciphertexts, TAGGED + 20), spec.ring_degree(), &spec.coeff_moduli)
+        rows(frames::body(ciphertexts, TAGGED + 20), spec.ring_degree(), &spec.coeff_moduli)
     }
 
     fn seeded_parts<'a>(&self, seeded: &'a [u8]) -> Vec<&'a [u8]> {
         let spec = self.spec();
-        limbs(frames::body(seeded, TAGGED + 36), spec.ring_degree(), &spec.coeff_moduli)
+        rows(frames::body(seeded, TAGGED + 36), spec.ring_degree(), &spec.coeff_moduli)
     }
 
     fn seeds<'a>(&self, seeded: &'a [u8]) -> Vec<&'a [u8]> {
@@ -278,12 +278,12 @@ pub fn element_bytes<C: BitCipher>(cipher: &C) -> usize {
 
 impl Encryption for UnipolarSlots {
     fn parts<'a>(&self, ciphertexts: &'a [u8]) -> Vec<&'a [u8]> {
-        // Level, parts, factor and five numbers of noise; then the parts of each limb.
-        unipolar_limbs(self, ciphertexts, TAGGED + 54, 2)
+        // Level, parts, factor and five numbers of noise; then the parts of each row.
+        unipolar_rows(self, ciphertexts, TAGGED + 54, 2)
     }
 
     fn seeded_parts<'a>(&self, seeded: &'a [u8]) -> Vec<&'a [u8]> {
-        unipolar_limbs(self, seeded, TAGGED + 77, 1)
+        unipolar_rows(self, seeded, TAGGED + 77, 1)
     }
 
     fn seeds<'a>(&self, seeded: &'a [u8]) -> Vec<&'a [u8]> {
@@ -295,8 +295,8 @@ impl Encryption for UnipolarSlots {
     }
 }
 
-/// The limbs of the ciphertexts in a batch.
-fn unipolar_limbs<'a>(
+/// The rows of the ciphertexts in a batch.
+fn unipolar_rows<'a>(
     scheme: &UnipolarSlots,
     batch: &'a [u8],
     start: usize,
@@ -305,9 +305,7 @@ fn unipolar_limbs<'a>(
     let spec = scheme.spec();
     let moduli: Vec<u64> = spec.coeff_moduli.iter().flat_map(|&q| vec![q; parts]).collect();
     let blocks = frames::nested(batch).into_iter();
-    blocks
-        .flat_map(|block| limbs(frames::body(block, start), spec.ring_degree(), &moduli))
-        .collect()
+    blocks.flat_map(|block| rows(frames::body(block, start), spec.ring_degree(), &moduli)).collect()
 }
 
 #[cfg(feature = "tfhe")]

@@ -1,5 +1,5 @@
 //! What is inside keys: `b + a s` of every public and switching key, less the secret it carries, is noise of
-//! its own for each digit, the same in each limb, small, and neither zero nor a secret.
+//! its own for each digit, the same in each row, small, and neither zero nor a secret.
 //!
 //! Seeds are fixed: a test always passes or never. False alarms are what an honest sampler would have
 //! risked when the seed was chosen.
@@ -59,29 +59,29 @@ pub fn noise_of(
     let special: Vec<u64> = o.primes[o.levels..].iter().map(|p| p.value()).collect();
     let of_digit = |(digit, pair)| {
         let mut found: Option<Vec<i64>> = None;
-        for (limb, mut words) in o.remainder(pair, to).into_iter().enumerate() {
-            let q = o.primes[limb].value();
-            let own = from.is_some() && limb < o.levels && limb / special.len() == digit;
+        for (row, mut words) in o.remainder(pair, to).into_iter().enumerate() {
+            let q = o.primes[row].value();
+            let own = from.is_some() && row < o.levels && row / special.len() == digit;
             if let Some(from) = from.filter(|_| own) {
                 let product = special.iter().fold(1u128, |x, &p| x * u128::from(p) % u128::from(q));
-                for (word, carried) in words.iter_mut().zip(o.residues(limb, from)) {
+                for (word, carried) in words.iter_mut().zip(o.residues(row, from)) {
                     let carried = (u128::from(carried) * product % u128::from(q)) as u64;
                     *word = (*word + q - carried) % q;
                 }
             }
             let noise: Vec<i64> = o
-                .centred(limb, &words)
+                .centred(row, &words)
                 .into_iter()
                 .map(|x| {
-                    assert_eq!(x % o.noise_factor(), 0, "{name}, digit {digit}, limb {limb}");
+                    assert_eq!(x % o.noise_factor(), 0, "{name}, digit {digit}, row {row}");
                     x / o.noise_factor()
                 })
                 .collect();
             let largest = noise.iter().map(|x| x.abs()).max().unwrap();
             let most = LARGEST * o.ring.monomial_growth() as i64;
-            assert!(largest <= most, "{name}, digit {digit}, limb {limb}: {largest}");
+            assert!(largest <= most, "{name}, digit {digit}, row {row}: {largest}");
             let same = found.get_or_insert_with(|| noise.clone());
-            assert_eq!(*same, noise, "{name}, digit {digit}: another noise in limb {limb}");
+            assert_eq!(*same, noise, "{name}, digit {digit}: another noise in row {row}");
         }
         found.unwrap()
     };

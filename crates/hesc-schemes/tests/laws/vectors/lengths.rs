@@ -8,9 +8,9 @@ use super::party::{AnyRing, CHAINS, Party, party, sets};
 
 /// What a ciphertext says of itself, which is all that blank ones have in common with it.
 fn claims(scheme: &Rlwe, a: &Ciphertext) -> [f64; 5] {
-    let numbers = [a.level() as f64, a.size() as f64, a.scale()];
-    let [level, size, scale] = numbers;
-    [level, size, scale, scheme.noise_budget(a), scheme.error_bound(a)]
+    let numbers = [a.level() as f64, a.components() as f64, a.scale()];
+    let [level, components, scale] = numbers;
+    [level, components, scale, scheme.noise_budget(a), scheme.error_bound(a)]
 }
 
 fn check(party: &mut Party) {
@@ -60,7 +60,7 @@ fn check(party: &mut Party) {
         let Ok(square) = s.square(&a) else { continue };
         assert_eq!(
             s.ciphertext_to_bytes(&square).len(),
-            s.ciphertext_length(square.level(), square.size())
+            s.ciphertext_length(square.level(), square.components())
         );
         let image = s.apply_galois(&a, element, galois).unwrap();
         assert_eq!(

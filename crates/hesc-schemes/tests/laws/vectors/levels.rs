@@ -345,7 +345,7 @@ fn products_come_down_at_once() {
                 s.relinearise(&sum, &p.relin).and_then(|two| s.mod_switch_to(&two, level));
             let at_once = s.relinearise_to(&sum, &p.relin, level);
             let (Ok(slow), Ok(fast)) = (one_by_one, at_once) else { continue };
-            assert_eq!((fast.level(), fast.size()), (level, 2));
+            assert_eq!((fast.level(), fast.components()), (level, 2));
             assert_eq!(p.decrypt(&slow), p.decrypt(&fast), "level {level}");
             let claimed = s.noise_budget(&fast);
             let measured = s.measured_noise_budget(&p.secret, &fast).unwrap();

@@ -15,7 +15,7 @@ use std::f64::consts::PI;
 use super::party::Party;
 
 /// Polynomials by their coefficients, for each prime.
-pub type Limbs = Vec<Vec<u64>>;
+pub type Rows = Vec<Vec<u64>>;
 
 /// A set and a secret key as tables of this test.
 pub struct Opened {
@@ -38,15 +38,15 @@ pub struct Said {
     pub magnitude: f64,
     /// Which primes it has.
     pub places: Vec<usize>,
-    /// For each part its limbs.
-    pub parts: Vec<Limbs>,
+    /// For each part its rows.
+    pub parts: Vec<Rows>,
 }
 
 /// A key of pairs `(b, a)`.
 pub struct Pairs {
     pub seed: RngSeed,
     /// For each digit the first parts, and the expanded second ones.
-    pub digits: Vec<(Limbs, Limbs)>,
+    pub digits: Vec<(Rows, Rows)>,
 }
 
 fn skip_tag(reader: &mut Reader<'_>) {
@@ -119,9 +119,9 @@ impl Opened {
         if self.scheme == SchemeKind::Bgv { self.t as i64 } else { 1 }
     }
 
-    fn read_limb(&self, reader: &mut Reader<'_>, limb: usize) -> Vec<u64> {
-        let bits = self.primes[limb].value().ilog2() + 1;
-        // Polynomials of a limb follow each other without a gap: a multiple of eight bits each.
+    fn read_row(&self, reader: &mut Reader<'_>, row: usize) -> Vec<u64> {
+        let bits = self.primes[row].value().ilog2() + 1;
+        // Polynomials of a row follow each other without a gap: a multiple of eight bits each.
         reader.packed(self.degree, bits).unwrap()
     }
 
@@ -136,25 +136,25 @@ impl Opened {
         let [scale, deviation, values, peak, magnitude] =
             std::array::from_fn(|_| reader.f64().unwrap());
         reader.u32().unwrap();
-        let mut parts = vec![Limbs::new(); size];
+        let mut parts = vec![Rows::new(); size];
         let places: Vec<usize> = match scheme.spec().levels.get(level - 1) {
             Some(set) => set.places().collect(),
             None => (0..level).collect(),
         };
         for &place in &places {
             for part in &mut parts {
-                part.push(self.read_limb(&mut reader, place));
+                part.push(self.read_row(&mut reader, place));
             }
         }
         reader.finish().unwrap();
         Said { scale, deviation, values, peak, magnitude, places, parts }
     }
 
-    /// The uniform polynomial of a limb, from its seed: it is drawn as evaluations.
-    fn uniform(&self, seed: RngSeed, limb: usize) -> Vec<u64> {
-        let prime = &self.primes[limb];
+    /// The uniform polynomial of a row, from its seed: it is drawn as evaluations.
+    fn uniform(&self, seed: RngSeed, row: usize) -> Vec<u64> {
+        let prime = &self.primes[row];
         let mut words = vec![0; self.degree];
-        sampling::fill_uniform_limb(&mut words, prime.value(), &mut AesCtrRng::from_seed(seed));
+        sampling::fill_uniform_row(&mut words, prime.value(), &mut AesCtrRng::from_seed(seed));
         prime.inverse(&mut words);
         words
     }
@@ -200,22 +200,22 @@ impl Opened {
         self.levels.div_ceil(self.primes.len() - self.levels)
     }
 
-    fn pairs(&self, reader: &mut Reader<'_>, limbs: usize, digits: usize) -> Pairs {
+    fn pairs(&self, reader: &mut Reader<'_>, rows: usize, digits: usize) -> Pairs {
         let seed: RngSeed = reader.array().unwrap();
         let mut seeds = AesCtrRng::from_seed(seed);
-        let mut all = vec![(Limbs::new(), Limbs::new()); digits];
-        for limb in 0..limbs {
+        let mut all = vec![(Rows::new(), Rows::new()); digits];
+        for row in 0..rows {
             for digit in &mut all {
-                digit.0.push(self.read_limb(reader, limb));
-                digit.1.push(self.uniform(sampling::fresh_seed(&mut seeds), limb));
+                digit.0.push(self.read_row(reader, row));
+                digit.1.push(self.uniform(sampling::fresh_seed(&mut seeds), row));
             }
         }
         Pairs { seed, digits: all }
     }
 
     /// A product of polynomials modulo a prime.
-    pub fn product(&self, limb: usize, a: &[u64], b: &[u64]) -> Vec<u64> {
-        let prime = &self.primes[limb];
+    pub fn product(&self, row: usize, a: &[u64], b: &[u64]) -> Vec<u64> {
+        let prime = &self.primes[row];
         let [mut a, mut b] = [a.to_vec(), b.to_vec()];
         prime.forward(&mut a);
         prime.forward(&mut b);
@@ -225,32 +225,32 @@ impl Opened {
     }
 
     /// Small integers modulo a prime.
-    pub fn residues(&self, limb: usize, values: &[i64]) -> Vec<u64> {
-        let q = self.primes[limb].value() as i64;
+    pub fn residues(&self, row: usize, values: &[i64]) -> Vec<u64> {
+        let q = self.primes[row].value() as i64;
         values.iter().map(|v| v.rem_euclid(q) as u64).collect()
     }
 
     /// Centred residues.
-    pub fn centred(&self, limb: usize, words: &[u64]) -> Vec<i64> {
-        let q = self.primes[limb].value() as i64;
+    pub fn centred(&self, row: usize, words: &[u64]) -> Vec<i64> {
+        let q = self.primes[row].value() as i64;
         let next_to_zero = |x: i64| if x > q / 2 { x - q } else { x };
         words.iter().map(|&x| next_to_zero(x as i64)).collect()
     }
 
     /// `c_0 + c_1 s + c_2 s^2 + ...` modulo each prime of the level.
-    fn phase(&self, said: &Said) -> Limbs {
+    fn phase(&self, said: &Said) -> Rows {
         let parts = &said.parts;
-        let one_limb = |(limb, &place): (usize, &usize)| {
+        let one_row = |(row, &place): (usize, &usize)| {
             let prime = &self.primes[place];
             let secret = self.residues(place, &self.trits);
-            let mut sum = parts[parts.len() - 1][limb].clone();
+            let mut sum = parts[parts.len() - 1][row].clone();
             for part in parts.iter().rev().skip(1) {
                 sum = self.product(place, &sum, &secret);
-                kernels::add(&mut sum, &part[limb], prime);
+                kernels::add(&mut sum, &part[row], prime);
             }
             sum
         };
-        said.places.iter().enumerate().map(one_limb).collect()
+        said.places.iter().enumerate().map(one_row).collect()
     }
 
     /// The noise of a ciphertext, of BFV and, with the plaintext in it, of BGV and CKKS.
@@ -260,8 +260,8 @@ impl Opened {
         let mut divisor = 1.0;
         if self.scheme == SchemeKind::Bfv {
             // The phase is Q m / t + v, hence t times it is t v modulo Q.
-            for (limb, prime) in phase.iter_mut().zip(&primes) {
-                kernels::scale(limb, prime.factor(self.t), prime);
+            for (row, prime) in phase.iter_mut().zip(&primes) {
+                kernels::scale(row, prime.factor(self.t), prime);
             }
             divisor = self.t as f64;
         }
@@ -270,12 +270,12 @@ impl Opened {
         noise.iter().map(|x| x / divisor).collect()
     }
 
-    /// `b + a s` in each limb of a pair.
-    pub fn remainder(&self, (b, a): &(Limbs, Limbs), secret: &[i64]) -> Limbs {
+    /// `b + a s` in each row of a pair.
+    pub fn remainder(&self, (b, a): &(Rows, Rows), secret: &[i64]) -> Rows {
         (0..b.len())
-            .map(|limb| {
-                let mut sum = self.product(limb, &a[limb], &self.residues(limb, secret));
-                kernels::add(&mut sum, &b[limb], &self.primes[limb]);
+            .map(|row| {
+                let mut sum = self.product(row, &a[row], &self.residues(row, secret));
+                kernels::add(&mut sum, &b[row], &self.primes[row]);
                 sum
             })
             .collect()

@@ -340,7 +340,7 @@ fn shared(
 
 /// A ciphertext of level 1 with this many parts, some of them copies: what no program has to make first.
 pub fn with_parts(s: &Rlwe, a: &Ciphertext, parts: usize) -> Ciphertext {
-    assert_eq!((a.level(), a.size()), (1, 2));
+    assert_eq!((a.level(), a.components()), (1, 2));
     let bytes = s.ciphertext_to_bytes(a);
     let end = bytes.len() - 16;
     let part = (end - super::forged::WORDS) / 2;

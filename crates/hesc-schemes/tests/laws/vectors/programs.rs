@@ -31,10 +31,10 @@ fn exact_laws(scheme: SchemeKind, bits: u32, levels: usize, specials: usize, see
     p.check(&s.expand(&seeded).unwrap(), |i| y[i]);
 
     let three = s.multiply(&a, &b).unwrap();
-    assert_eq!(three.size(), 3);
+    assert_eq!(three.components(), 3);
     p.check(&three, product);
     let two = s.relinearise(&three, &p.relin).unwrap();
-    assert_eq!(two.size(), 2);
+    assert_eq!(two.components(), 2);
     p.check(&two, product);
     p.check(&s.square(&a).unwrap(), |i| (x[i] * x[i]) % t);
     // Three parts and two.

@@ -19,7 +19,7 @@ fn seed_of(scheme: &Rlwe, a: &SeededCiphertext) -> [u8; 32] {
     reader.array().unwrap()
 }
 
-/// Twenty encryptions of equal data under each key: all parts differ in every limb, and so do limbs of one
+/// Twenty encryptions of equal data under each key: all parts differ in every row, and so do rows of one
 /// ciphertext. Polynomials of 1024 uniform residues coincide with probability 2^-30000.
 #[test]
 fn encryptions_of_equal_data_share_nothing() {
@@ -29,13 +29,13 @@ fn encryptions_of_equal_data_share_nothing() {
             let mut p = party(spec, 600);
             let (o, s) = (Opened::new(&p), p.scheme.clone());
             let equal = p.encoded(&vec![1; p.scheme.ring_degree() / 2]);
-            let (mut limbs, mut seeds, mut count) = (HashSet::new(), HashSet::new(), 0);
+            let (mut rows, mut seeds, mut count) = (HashSet::new(), HashSet::new(), 0);
             let mut keep = |a: &Ciphertext| {
-                for limb in o.ciphertext(&s, a).parts.concat() {
+                for row in o.ciphertext(&s, a).parts.concat() {
                     count += 1;
-                    // Limbs of one uniform polynomial that shared their random words would begin alike but
+                    // Rows of one uniform polynomial that shared their random words would begin alike but
                     // for the modulus.
-                    limbs.insert(limb[..8].to_vec());
+                    rows.insert(row[..8].to_vec());
                 }
             };
             for _ in 0..20 {
@@ -44,13 +44,13 @@ fn encryptions_of_equal_data_share_nothing() {
                 seeds.insert(seed_of(&s, &seeded));
                 keep(&s.expand(&seeded).unwrap());
             }
-            assert_eq!(limbs.len(), count, "{scheme}");
+            assert_eq!(rows.len(), count, "{scheme}");
             assert_eq!(seeds.len(), 20, "{scheme}");
         }
     }
 }
 
-/// No two keys have a seed in common, nor two limbs or digits a uniform polynomial.
+/// No two keys have a seed in common, nor two rows or digits a uniform polynomial.
 #[test]
 fn keys_share_no_seed() {
     for chain in CHAINS {
@@ -76,7 +76,7 @@ fn keys_share_no_seed() {
                 key.digits.iter().flat_map(|(b, a)| [b.clone(), a.clone()].concat()).collect()
             };
             let all: Vec<Vec<u64>> = keys.iter().flat_map(parts).collect();
-            let distinct: HashSet<_> = all.iter().map(|limb| &limb[..8]).collect();
+            let distinct: HashSet<_> = all.iter().map(|row| &row[..8]).collect();
             assert_eq!(distinct.len(), all.len(), "{scheme}");
         }
     }
@@ -147,10 +147,10 @@ fn difference(
     before: &[Vec<Vec<u64>>],
     after: &[Vec<Vec<u64>>],
 ) -> &'static str {
-    let limb = 0;
-    let q = o.primes[limb].value();
+    let row = 0;
+    let q = o.primes[row].value();
     let change = |part: usize| -> Vec<u64> {
-        let pairs = after[part][limb].iter().zip(&before[part][limb]);
+        let pairs = after[part][row].iter().zip(&before[part][row]);
         pairs.map(|(x, y)| (x + q - y) % q).collect()
     };
     let (first, second) = (change(0), change(1));
@@ -159,7 +159,7 @@ fn difference(
         let factor = o.noise_factor();
         let most = 42 * o.ring.monomial_growth() as i64;
         let noise = |x: i64| x % factor == 0 && (x / factor).abs() <= most;
-        !zero(x) && o.centred(limb, x).into_iter().all(noise)
+        !zero(x) && o.centred(row, x).into_iter().all(noise)
     };
     if zero(&second) && small(&first) {
         return "e_0";
@@ -168,7 +168,7 @@ fn difference(
         return "e_1";
     }
     // The change of u: that of c_1 divided by a, and the same for c_0 and b.
-    let prime = &o.primes[limb];
+    let prime = &o.primes[row];
     let quotient = |x: &[u64], by: &[u64]| {
         let [mut x, mut by] = [x.to_vec(), by.to_vec()];
         prime.forward(&mut x);
@@ -177,10 +177,10 @@ fn difference(
             *x = prime.modulus().mul(*x, prime.modulus().inverse(by));
         }
         prime.inverse(&mut x);
-        o.centred(limb, &x)
+        o.centred(row, &x)
     };
     let (b, a) = &public.digits[0];
-    let (from_a, from_b) = (quotient(&second, &a[limb]), quotient(&first, &b[limb]));
+    let (from_a, from_b) = (quotient(&second, &a[row]), quotient(&first, &b[row]));
     let ternary = !zero(&first) && from_a == from_b && from_a.iter().all(|x| x.abs() <= 2);
     if ternary { "u" } else { "more than one" }
 }

@@ -32,16 +32,16 @@ fn set_bits(bytes: &mut [u8], at: usize, bits: u32, value: u64) {
     }
 }
 
-/// All wire forms of a party, each with where its residues begin, how many polynomials each limb has and how
-/// many limbs there are, and its reader.
+/// All wire forms of a party, each with where its residues begin, how many polynomials each row has and how
+/// many rows there are, and its reader.
 type Reader = fn(&Rlwe, &[u8]) -> Read;
 
 struct Form {
     name: &'static str,
     bytes: Vec<u8>,
     words: usize,
-    per_limb: usize,
-    limbs: usize,
+    per_row: usize,
+    rows: usize,
     read: Reader,
 }
 
@@ -49,17 +49,17 @@ fn forms(p: &mut Party) -> Vec<Form> {
     let s = p.scheme.clone();
     let levels = s.levels();
     let special = s.spec().special_moduli.len();
-    let (digits, limbs) = (levels.div_ceil(special), levels + special);
+    let (digits, rows) = (levels.div_ceil(special), levels + special);
     let a = ones(p, levels);
     let seeded = s.encrypt_seeded(&p.secret, &p.zeros(), &mut p.rng).unwrap();
     let switch = s.generate_switch_key(&p.secret, &p.secret, &mut p.rng).unwrap();
     let (tag, seed) = (BODY + 32, 32);
-    let form = |name, bytes, words, per_limb, limbs, read: Reader| Form {
+    let form = |name, bytes, words, per_row, rows, read: Reader| Form {
         name,
         bytes,
         words,
-        per_limb,
-        limbs,
+        per_row,
+        rows,
         read,
     };
     vec![
@@ -73,14 +73,14 @@ fn forms(p: &mut Party) -> Vec<Form> {
         form("public key", s.public_key_to_bytes(&p.public), tag + seed, 1, levels, |s, b| {
             s.public_key_from_bytes(b).map(drop)
         }),
-        form("relin key", s.relin_key_to_bytes(&p.relin), tag + seed, digits, limbs, |s, b| {
+        form("relin key", s.relin_key_to_bytes(&p.relin), tag + seed, digits, rows, |s, b| {
             s.relin_key_from_bytes(b).map(drop)
         }),
-        form("switch key", s.switch_key_to_bytes(&switch), tag + seed, digits, limbs, |s, b| {
+        form("switch key", s.switch_key_to_bytes(&switch), tag + seed, digits, rows, |s, b| {
             s.switch_key_from_bytes(b).map(drop)
         }),
         // Count and first exponent lie before the first key.
-        form("galois", s.galois_keys_to_bytes(&p.galois), tag + 8 + seed, digits, limbs, |s, b| {
+        form("galois", s.galois_keys_to_bytes(&p.galois), tag + 8 + seed, digits, rows, |s, b| {
             s.galois_keys_from_bytes(b).map(drop)
         }),
         form("secret key", s.secret_key_to_bytes(&p.secret).to_vec(), tag, 0, 0, |s, b| {
@@ -114,7 +114,7 @@ fn frames_that_are_none_are_refused() {
     }
 }
 
-/// A residue may be everything below its prime and nothing else, in each limb and polynomial.
+/// A residue may be everything below its prime and nothing else, in each row and polynomial.
 #[test]
 fn residues_end_below_their_prime() {
     for chain in CHAINS {
@@ -124,11 +124,11 @@ fn residues_end_below_their_prime() {
             let spec = s.spec().clone();
             let primes: Vec<u64> =
                 spec.coeff_moduli.iter().chain(&spec.special_moduli).copied().collect();
-            for Form { name, bytes, words, per_limb, limbs, read } in forms(&mut p) {
+            for Form { name, bytes, words, per_row, rows, read } in forms(&mut p) {
                 let mut at = 8 * words;
-                for &q in &primes[..limbs] {
+                for &q in &primes[..rows] {
                     let bits = q.ilog2() + 1;
-                    for place in [0, per_limb * n - 1] {
+                    for place in [0, per_row * n - 1] {
                         let of = |value| {
                             let mut lie = bytes.clone();
                             set_bits(&mut lie, at + place * bits as usize, bits, value);
@@ -139,7 +139,7 @@ fn residues_end_below_their_prime() {
                             refused(of(value), "a residue is not below its modulus", name);
                         }
                     }
-                    at += per_limb * n * bits as usize;
+                    at += per_row * n * bits as usize;
                 }
             }
         }

@@ -331,11 +331,16 @@ fn levels_and_keys_that_are_not_there_are_named() {
         assert_eq!(s.mod_switch_to(&a, 1).unwrap().level(), 1);
         if scheme == SchemeKind::Ckks {
             assert_eq!(s.rescale(&last).map(drop), none(1, 0));
-            for (level, expected) in [(0, none(3, 0)), (4, none(3, 4)), (1, Ok(())), (3, Ok(()))] {
+            let missing = |level| Err(SchemeError::NoSuchLevel { level, levels: 3 });
+            for (level, expected) in [(0, missing(0)), (4, missing(4)), (1, Ok(())), (3, Ok(()))] {
                 let values = [Complex64::new(1.0, 0.0)];
                 assert_eq!(s.encode_complex(&values, SCALE, level).map(drop), expected);
                 assert_eq!(s.encode_bounded(&values, SCALE, level, 1.0).map(drop), expected);
             }
+        }
+        let levels = [(0, Err(SchemeError::NoSuchLevel { level: 0, levels: 3 })), (3, Ok(()))];
+        for (level, expected) in levels {
+            assert_eq!(s.check_level(level), expected);
         }
         let galois = &w.party.galois;
         let missing = |result: Result<(), _>, words: &str| {

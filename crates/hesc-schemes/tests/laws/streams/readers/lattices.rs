@@ -9,7 +9,7 @@ use super::super::frames::{self, TAGGED, forge, overwrite};
 use super::super::parties::{self, Party, rng};
 use super::{Ciphertexts, Compact, Frames, NO_NUMBERS, Object, PublicKey, SecretKey, Seeded};
 
-/// A residue equal to its modulus, in every limb of every polynomial.
+/// A residue equal to its modulus, in every row of every polynomial.
 fn residues<W: Word, E: Encoding<W>>(
     frames: &Frames<'_, Lattice<W, E>>,
     object: Object,

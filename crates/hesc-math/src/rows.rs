@@ -1,7 +1,7 @@
-//! Loops over one limb, once for each word. `min(x, x - q)` with wrap-around is the branch-free
+//! Loops over one row, once for each word. `min(x, x - q)` with wrap-around is the branch-free
 //! conditional subtraction: `x - q` wraps to a huge value exactly when `x < q`.
 
-macro_rules! limb_kernels {
+macro_rules! row_kernels {
     ($word:ident, $wide:ty, $signed:ty) => {
         pub mod $word {
             use hesc_kernels::vectorised;
@@ -107,8 +107,8 @@ macro_rules! limb_kernels {
     };
 }
 
-limb_kernels!(u32, u64, i32);
-limb_kernels!(u64, u128, i64);
+row_kernels!(u32, u64, i32);
+row_kernels!(u64, u128, i64);
 
 #[cfg(test)]
 mod tests {
