@@ -77,6 +77,18 @@ pub trait Lanes: Copy {
     }
 }
 
+/// An array of what a closure gives for each place. The standard library's `from_fn`, `map` and `zip` of arrays are calls
+/// where a crate is compiled in several codegen units, and what is called is compiled without the vector instructions:
+/// loops over vectors take this and `enumerate`.
+#[inline(always)]
+pub(crate) fn array_of<T: Copy, const N: usize>(zero: T, at: impl Fn(usize) -> T) -> [T; N] {
+    let mut array = [zero; N];
+    for (i, place) in array.iter_mut().enumerate() {
+        *place = at(i);
+    }
+    array
+}
+
 /// The portable twin: loops over arrays.
 #[derive(Clone, Copy)]
 pub struct Portable;

@@ -31,7 +31,7 @@ impl Doubles {
 
     #[inline(always)]
     fn scaled(self, x: f64, root: Root<u64>) -> f64 {
-        let [word, aid] = [root.word, root.aid].map(f64::from_bits);
+        let (word, aid) = (f64::from_bits(root.word), f64::from_bits(root.aid));
         self.rest(x, word, (x * aid).round_ties_even())
     }
 
@@ -75,13 +75,13 @@ impl Arithmetic for Doubles {
 
     #[inline(always)]
     fn inverse(self, a: u64, b: u64, root: Root<u64>) -> (u64, u64) {
-        let [a, b] = [a, b].map(f64::from_bits);
+        let (a, b) = (f64::from_bits(a), f64::from_bits(b));
         (self.reduce(a + b).to_bits(), self.scaled(a - b, root).to_bits())
     }
 
     #[inline(always)]
     fn product(self, a: u64, b: u64) -> u64 {
-        let [a, b] = [a, b].map(f64::from_bits);
+        let (a, b) = (f64::from_bits(a), f64::from_bits(b));
         self.rest(a, b, (a * b * self.reciprocal).round_ties_even()).to_bits()
     }
 

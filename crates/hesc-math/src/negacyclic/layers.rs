@@ -111,8 +111,8 @@ fn rows<W: Copy>(
     butterfly: impl Fn(W, W, Root<W>) -> (W, W),
 ) {
     let [mut x, mut y] = [all[first], all[second]];
-    for ((x, y), (&word, &aid)) in x.iter_mut().zip(&mut y).zip(roots.0.iter().zip(roots.1)) {
-        (*x, *y) = butterfly(*x, *y, Root { word, aid });
+    for k in 0..SIDE {
+        (x[k], y[k]) = butterfly(x[k], y[k], Root { word: roots.0[k], aid: roots.1[k] });
     }
     (all[first], all[second]) = (x, y);
 }
@@ -179,7 +179,9 @@ pub fn forward<A: Arithmetic>(a: &mut [A::Word], roots: &Roots<A::Word>, f: A) {
             }
         }
         for row in &mut all {
-            *row = row.map(|x| f.leave(x));
+            for x in row {
+                *x = f.leave(*x);
+            }
         }
         put_back(tile, &all);
     }
@@ -192,7 +194,9 @@ pub fn inverse<A: Arithmetic>(a: &mut [A::Word], roots: &Roots<A::Word>, f: A) {
     for (tile, roots) in a.as_chunks_mut::<TILE>().0.iter_mut().zip(&roots.tiles) {
         let mut all = transposed(tile);
         for row in &mut all {
-            *row = row.map(|x| f.enter(x));
+            for x in row {
+                *x = f.enter(*x);
+            }
         }
         for pairs in PAIRS.iter().rev() {
             for &(pair, root) in pairs {

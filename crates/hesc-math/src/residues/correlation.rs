@@ -61,6 +61,7 @@ struct Correlations<'a, 'b> {
     columns: usize,
 }
 
+#[inline(always)]
 fn words(row: &[u64], at: usize) -> Words {
     row[at..].first_chunk().copied().unwrap_or_default()
 }
@@ -134,10 +135,10 @@ impl Correlations<'_, '_> {
                 }
             }
         }
-        for (out, sums) in self.out[first..].iter_mut().zip(&sums[..count]) {
-            for (out, sum) in out.iter_mut().zip(sums) {
+        for (o, out) in self.out[first..][..count].iter_mut().enumerate() {
+            for (part, out) in out.iter_mut().enumerate() {
                 if let Some(out) = out[at..].first_chunk_mut() {
-                    l.store_words(out, *sum);
+                    l.store_words(out, sums[o][part]);
                 }
             }
         }

@@ -5,7 +5,7 @@ use hesc_kernels::vectorised;
 use std::ops::Range;
 
 use super::{Factor, Reducer};
-use crate::lanes::{self, Kernel, LANES, Lanes};
+use crate::lanes::{self, Kernel, LANES, Lanes, array_of};
 use crate::rows;
 
 /// What happens at each place: `I` inputs and the `O` values that are there give `O` new ones.
@@ -31,11 +31,11 @@ impl<P: Pointwise<I, O>, const I: usize, const O: usize> Kernel for OnLanes<'_, 
         let inputs = inputs.map(|input| &input[..length]);
         let mut outputs = outputs.map(|output| &mut output[..length]);
         for i in 0..length {
-            let x = std::array::from_fn(|k| l.load_words(&inputs[k][i]));
-            let old = std::array::from_fn(|k| l.load_words(&outputs[k][i]));
+            let x = array_of(l.zero(), |k| l.load_words(&inputs[k][i]));
+            let old = array_of(l.zero(), |k| l.load_words(&outputs[k][i]));
             let new = self.operation.lanes(l, x, old);
-            for (output, value) in outputs.iter_mut().zip(new) {
-                l.store_words(&mut output[i], value);
+            for (k, output) in outputs.iter_mut().enumerate() {
+                l.store_words(&mut output[i], new[k]);
             }
         }
     }
@@ -82,10 +82,11 @@ fn run_words<P: Pointwise<I, O>, const I: usize, const O: usize>(
     mut outputs: [&mut [u64]; O],
 ) {
     for i in 0..check_lengths(inputs, &outputs) {
-        let x = std::array::from_fn(|k| inputs[k][i]);
-        let old = std::array::from_fn(|k| outputs[k][i]);
-        for (output, value) in outputs.iter_mut().zip(operation.scalar(x, old)) {
-            output[i] = value;
+        let x = array_of(0, |k| inputs[k][i]);
+        let old = array_of(0, |k| outputs[k][i]);
+        let new = operation.scalar(x, old);
+        for (k, output) in outputs.iter_mut().enumerate() {
+            output[i] = new[k];
         }
     }
 }
@@ -285,10 +286,10 @@ impl Kernel for SumOfTensors<'_> {
                         0 => l.zero(),
                         _ => l.load_words(&out[i]),
                     };
-                    let mut low = out.each_ref().map(|out| before(out));
+                    let mut low: [_; 3] = array_of(l.zero(), |part| before(out[part]));
                     let mut high = [l.zero(); 3];
                     for rows in products {
-                        let [a, c, b, d] = rows.map(|row| l.load_words(&row[i]));
+                        let [a, c, b, d] = array_of(l.zero(), |k| l.load_words(&rows[k][i]));
                         for (part, x, y) in [(0, a, b), (1, a, d), (1, c, b), (2, c, d)] {
                             low[part] = l.add_low(low[part], x, y);
                             high[part] = l.add_high(high[part], x, y);
@@ -538,7 +539,7 @@ fn wide_sums<'a, B: Row + 'a>(
                 sums.iter_mut().for_each(|sum| *sum = u128::from(q.reduce(*sum)));
             }
             let b = b.columns(columns.clone());
-            for ((sum, &a), b) in sums.iter_mut().zip(&a[columns.clone()]).zip(b) {
+            for ((sum, &a), &b) in sums.iter_mut().zip(&a[columns.clone()]).zip(b) {
                 *sum += u128::from(a) * u128::from(b);
             }
         }
@@ -550,18 +551,18 @@ fn wide_sums<'a, B: Row + 'a>(
 
 /// A factor of each column, or one for all.
 trait Row {
-    fn columns(&self, columns: Range<usize>) -> impl Iterator<Item = u64>;
+    fn columns(&self, columns: Range<usize>) -> impl Iterator<Item = &u64>;
 }
 
 impl Row for &[u64] {
-    fn columns(&self, columns: Range<usize>) -> impl Iterator<Item = u64> {
-        self[columns].iter().copied()
+    fn columns(&self, columns: Range<usize>) -> impl Iterator<Item = &u64> {
+        self[columns].iter()
     }
 }
 
 impl Row for u64 {
-    fn columns(&self, columns: Range<usize>) -> impl Iterator<Item = u64> {
-        std::iter::repeat_n(*self, columns.len())
+    fn columns(&self, columns: Range<usize>) -> impl Iterator<Item = &u64> {
+        std::iter::repeat_n(self, columns.len())
     }
 }
 
@@ -591,10 +592,10 @@ impl Kernel for InnerProducts<'_> {
             let (mut x, mut y) = ([l.zero(); VECTORS], [l.zero(); VECTORS]);
             for rows in rows.chunks(self.q.lane_terms()) {
                 let (mut low, mut high) = ([x, y], [[l.zero(); VECTORS]; 2]);
-                for row in rows {
-                    let [a, b, c] = row.map(|row| &row[i]);
+                for [a, b, c] in rows {
+                    let blocks = [&a[i], &b[i], &c[i]];
                     for k in 0..VECTORS {
-                        let [a, b, c] = [a, b, c].map(|block| l.load_words(&block[k]));
+                        let [a, b, c] = array_of(l.zero(), |row| l.load_words(&blocks[row][k]));
                         low[0][k] = l.add_low(low[0][k], a, b);
                         low[1][k] = l.add_low(low[1][k], a, c);
                         high[0][k] = l.add_high(high[0][k], a, b);
@@ -657,8 +658,8 @@ impl Kernel for Combine<'_> {
                     x[k] = self.q.lanes_reduce(l, low[k], high[k]);
                 }
             }
-            for (words, x) in out.iter_mut().zip(x) {
-                l.store_words(words, x);
+            for (k, words) in out.iter_mut().enumerate() {
+                l.store_words(words, x[k]);
             }
         }
     }

@@ -148,7 +148,7 @@ vectorised! {
                     *sum += y as i64 as f64 * reciprocal;
                 }
             }
-            for ((out, sum), distance) in out.iter_mut().zip(sums).zip(&mut distances) {
+            for ((out, sum), distance) in out.iter_mut().zip(&sums).zip(&mut distances) {
                 let rounded = sum + ROUNDER;
                 let off = (sum - (rounded - ROUNDER)).abs();
                 *distance = if off > *distance { off } else { *distance };
