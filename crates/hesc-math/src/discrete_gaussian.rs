@@ -118,19 +118,29 @@ impl DiscreteGaussian {
 vectorised! {
     /// Numbers by the first bits of words, and whether there are some that these do not decide.
     fn rank(out: &mut [i16], random: &[u16], first: &[u16]) -> bool {
-        let mut any = 0;
-        for (out, &word) in out.iter_mut().zip(random) {
-            let magnitude = word & 0x7FFF;
-            let (mut rank, mut same) = (0i16, 0u16);
+        // As many as a vector has, for each bound after the other: both stay in registers.
+        const LANES: usize = 32;
+        let mut any = false;
+        for (out, random) in out.chunks_mut(LANES).zip(random.chunks(LANES)) {
+            let mut words = [0u16; LANES];
+            words[..random.len()].copy_from_slice(random);
+            let magnitudes = words.map(|word| word & 0x7FFF);
+            let (mut ranks, mut same) = ([0i16; LANES], [0i16; LANES]);
             for &bound in first {
-                rank += i16::from(magnitude > bound);
-                same |= u16::from(magnitude == bound);
+                for lane in 0..LANES {
+                    ranks[lane] += i16::from(magnitudes[lane] > bound);
+                    same[lane] |= i16::from(magnitudes[lane] == bound);
+                }
             }
-            let sign = -((word >> FIRST) as i16);
-            any |= same;
-            *out = if same == 1 { UNDECIDED } else { (rank ^ sign) - sign };
+            let mut found = [0i16; LANES];
+            for lane in 0..LANES {
+                let (sign, same) = (-((words[lane] >> FIRST) as i16), -same[lane]);
+                found[lane] = (((ranks[lane] ^ sign) - sign) & !same) | (UNDECIDED & same);
+            }
+            any |= same.iter().fold(0, |any, same| any | same) != 0;
+            out.copy_from_slice(&found[..out.len()]);
         }
-        any == 1
+        any
     }
 }
 
