@@ -32,7 +32,7 @@ pub struct DiscreteGaussian {
 fn fraction_product(a: u128, b: u128) -> u128 {
     let half = |x: u128| (x >> 64, x & u128::from(u64::MAX));
     let ((a1, a0), (b1, b0)) = (half(a), half(b));
-    let middle = a1 * b0 + (a0 * b0 >> 64);
+    let middle = a1 * b0 + ((a0 * b0) >> 64);
     let (high, low) = half(middle);
     a1 * b1 + high + ((a0 * b1 + low) >> 64)
 }

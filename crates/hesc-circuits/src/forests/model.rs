@@ -1,4 +1,3 @@
-use hesc_math::RngSeed;
 use hesc_math::discrete_gaussian::{CosetGaussian, DiscreteGaussian};
 use hesc_math::sampling::fill_uniform_row;
 use hesc_schemes::SchemeError;
@@ -120,8 +119,7 @@ impl Model {
         }
         let (products, sizes) = (plan.products(), plan.sizes());
         let (_, _, t) = plan.plain_moduli();
-        let seeds: Vec<RngSeed> = query.seeds.into_iter().map(RngSeed::from).collect();
-        let factors = products.factors(&seeds, &query.words);
+        let factors = products.factors(&query.seeds, &query.words);
         let mut sums = products.masked_sums();
         let n = sizes.ring_degree;
         let mut polynomials = Zeroizing::new(vec![0; sizes.blocks * n]);

@@ -28,6 +28,8 @@ const SETS: [(usize, [u32; 2]); 13] = [
 ];
 /// The deviation of multipliers, in units of the plaintext modulus.
 pub(super) const MULTIPLIER: f64 = 4.0;
+/// Deviations of what is added for the encryption of zero, in units of its largest singular value.
+const HINTS: f64 = 16.0;
 /// Answers are as far from answers that know nothing of a model as `2^-58` for each ciphertext, if the error of the query is
 /// within bounds that it is beyond with a probability of `2^-50`.
 const DISTANCE_BITS: f64 = 60.0;
@@ -101,7 +103,7 @@ impl Sizes {
         let most = prime_bits.iter().sum::<u32>() - ring_degree.ilog2() - 2;
         let bits =
             (2..=most.min(40)).find(|&bits| share + rounding / f64::from(bits).exp2() < 0.5 / t)?;
-        let (answers, deviation) = (declared.leaves().div_ceil(rows), noise.added * t);
+        let (answers, deviation) = (declared.leaves().div_ceil(rows), noise.deviation(t));
         Some(Self {
             ring_degree,
             prime_bits,
@@ -124,12 +126,15 @@ impl Sizes {
 ///
 /// That the first two together tell nothing but `e` takes `1 / 4^2 + s^2 / d^2 <= 1 / eta^2`: `d` the deviation of what is added, `s` a
 /// bound on the largest singular value of the map from multipliers to numbers, `eta` the deviation from which integers are smooth
-/// to `2^-60` (docs/adr/0038-trees.md).
+/// to `2^-60`. The encryption of zero wants a share of its own, of [`HINTS`] times the largest singular value of its map: what is
+/// left of its law then is as wide as a query's error (docs/adr/0038-trees.md).
 struct Noise {
     /// Of multipliers times the query's error: sub-Gaussian parameter.
     products: f64,
-    /// The deviation of what is added.
+    /// The deviation of what is added for multipliers.
     added: f64,
+    /// Of what is added for the encryption of zero, in units of one.
+    hints: f64,
     /// Of the encryption of zero, in units of one: sub-Gaussian parameter.
     zero: f64,
 }
@@ -145,13 +150,19 @@ impl Noise {
         let smooth = ((2.0 * n * count).ln() + DISTANCE_BITS * LN_2).sqrt() / (PI * 2f64.sqrt());
         let added = singular / (smooth.powi(-2) - MULTIPLIER.powi(-2)).sqrt();
         let zero = MULTIPLIER * (sigma * sigma * norm(n).powi(2) + n).sqrt();
-        Self { products: MULTIPLIER * row, added, zero }
+        let hints = HINTS * sigma * (n * largest_of_roots(n, 2.0)).sqrt();
+        Self { products: MULTIPLIER * row, added, hints, zero }
+    }
+
+    /// The deviation of what is added to a number.
+    fn deviation(&self, t: f64) -> f64 {
+        (self.added * t).hypot(self.hints)
     }
 
     /// What a number's error is beyond with a probability below `2^-128`.
     fn reach(&self, t: f64) -> f64 {
         let products = self.products * t;
-        TAILS * products.hypot(self.zero) + LARGEST_LONG_GAUSSIAN * self.added * t + 2.0
+        TAILS * products.hypot(self.zero) + LARGEST_LONG_GAUSSIAN * self.deviation(t) + 2.0
     }
 }
 

@@ -241,7 +241,7 @@ fn errors_tell_which_bits_are_looked_at_unless_they_are_hidden() {
     let (mut plain, mut hidden, mut chance) = (0, 0, 0.0);
     let count = 60;
     for _ in 0..count {
-        let query = encrypt(&plan, &secret, &vec![false; edges], rng).unwrap();
+        let query = encrypt(&plan, &secret, &[false; 60], rng).unwrap();
         let (_, words) = query_from_bytes(&plan, &query).unwrap();
         // The error: the phase of bits that are zero.
         let mut c_1 = vec![0; products.words()];
@@ -339,7 +339,7 @@ fn what_does_not_fit_is_refused() {
     assert!(matches!(refused, SchemeError::KeyMismatch { .. }));
     let refused = scheme(decrypt(&other, &secret, &answer).unwrap_err());
     assert!(matches!(refused, SchemeError::ParameterMismatch { .. }), "{refused}");
-    let of_other = encrypt(&other, &secret, &vec![true; 21], rng).unwrap();
+    let of_other = encrypt(&other, &secret, &[true; 21], rng).unwrap();
     let refused = scheme(model.answer(&of_other, &public, rng).unwrap_err());
     assert!(matches!(refused, SchemeError::ParameterMismatch { .. }), "{refused}");
     // Any byte changed, any length: refused by the frame.
