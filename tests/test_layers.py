@@ -25,7 +25,7 @@ BELOW = {
     "hesc-math": {"hesc-kernels"},
     "hesc-stochastic": {"hesc-kernels"},
     "hesc-schemes": {"hesc-math", "hesc-kernels"},
-    "hesc-circuits": {"hesc-schemes", "hesc-stochastic", "hesc-kernels"},
+    "hesc-circuits": {"hesc-schemes", "hesc-stochastic", "hesc-math", "hesc-kernels"},
     "hesc-client": {"hesc-circuits", "hesc-schemes", "hesc-kernels"},
     "hesc-py": {
         "hesc-client",

@@ -10,7 +10,8 @@
 //! - [`gates`]: gate circuits as data, and as few bootstraps as they take;
 //! - [`logarithms`]: products of encrypted numbers as sums of their logarithms;
 //! - [`ring_products`]: linear scores of encrypted features by one product of polynomials;
-//! - [`plans`]: what all sides of the former two, and of galleries, derive;
+//! - [`forests`]: scores of ensembles of trees of encrypted bits;
+//! - [`plans`]: what all sides of the former three, and of galleries, derive;
 //! - [`codes`]: Hamming distances of encrypted binary codes to clear ones;
 //! - [`transciphering`]: from data under a stream cipher to integers in slots;
 //! - [`Counts`]: the decrypted answer; [`Readout`]: separated, ready to be decoded to estimates.
@@ -20,6 +21,7 @@
 mod blocks;
 pub mod codes;
 mod error;
+pub mod forests;
 pub mod gates;
 pub mod logarithms;
 pub mod plans;

@@ -31,6 +31,7 @@
 //! # Ok::<(), hesc_math::MathError>(())
 //! ```
 
+pub mod discrete_gaussian;
 mod error;
 pub mod finite_field;
 mod lanes;

@@ -13,6 +13,16 @@ pub(crate) fn gaussian_pair(rng: &mut impl CryptoRng) -> Complex64 {
     Complex64::from_polar(radius, 2.0 * std::f64::consts::PI * uniform(rng.next_u64()))
 }
 
+/// Deviations that no number of [`long_gaussian_pair`] is beyond: `sqrt(2 ln 2^65)`.
+pub(crate) const LARGEST_LONG: f64 = 9.5;
+
+/// The same with a radius from 64 bits: what is beyond it has a probability of `2^-65`.
+pub(crate) fn long_gaussian_pair(rng: &mut impl CryptoRng) -> Complex64 {
+    let radius = (-2.0 * ((rng.next_u64() as f64 + 0.5) * 2f64.powi(-64)).ln()).sqrt();
+    let turn = (rng.next_u64() as f64 + 0.5) * 2f64.powi(-64);
+    Complex64::from_polar(radius, 2.0 * std::f64::consts::PI * turn)
+}
+
 /// How far numbers are related to those so many places behind them, in deviations of what independent ones show.
 #[cfg(test)]
 pub(crate) fn correlations(noise: &[f64], lags: &[usize]) -> impl Iterator<Item = (usize, f64)> {

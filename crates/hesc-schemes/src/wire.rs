@@ -111,6 +111,12 @@ pub enum Kind {
     Probes = 66,
     /// Encrypted distances of both.
     GalleryDistances = 67,
+    /// What both sides of scores of trees agree upon.
+    ForestPlan = 73,
+    /// Encrypted bits for scores of trees.
+    ForestQuery = 74,
+    /// Encrypted numbers of leaves.
+    ForestAnswer = 75,
     /// What all sides of products by logarithms agree upon.
     LogarithmPlan = 70,
     /// Encrypted logarithms of one side's numbers.
@@ -160,6 +166,9 @@ impl Kind {
             Self::Gallery => "an encrypted gallery",
             Self::Probes => "encrypted probes",
             Self::GalleryDistances => "distances to a gallery",
+            Self::ForestPlan => "the plan of a forest",
+            Self::ForestQuery => "a query of a forest",
+            Self::ForestAnswer => "an answer of a forest",
             Self::LogarithmPlan => "a plan of logarithms",
             Self::LogarithmUpload => "encrypted logarithms",
             Self::LogarithmAnswer => "an answer of logarithms",

@@ -36,6 +36,8 @@ pub trait Declaration: Debug + Sized {
     type Derived: Derived;
     /// The kind of its plans' wire form.
     const KIND: Kind;
+    /// Primes of its sets.
+    const PRIMES: usize = 1;
 
     /// The smallest set with room for it, and what follows there. Cost: milliseconds.
     ///
@@ -74,7 +76,7 @@ struct Inner<D: Declaration> {
     declared: D,
     derived: D::Derived,
     products: RingProducts,
-    residues: Width,
+    residues: Vec<Width>,
     answers: Width,
     fingerprint: Fingerprint,
 }
@@ -86,9 +88,11 @@ impl<D: Declaration> Plan<D> {
     /// As [`Declaration::derive`].
     pub fn new(declared: D) -> Result<Self, PlanError> {
         let (products, derived) = declared.derive()?;
-        let modulus = products.modulus();
-        let (residues, answers) =
-            (Width::of_residues(modulus), Width::new(modulus, derived.answer_bits()));
+        let residues = products.moduli().map(Width::of_residues).collect();
+        let answers = match D::PRIMES {
+            1 => Width::new(products.modulus(), derived.answer_bits()),
+            _ => Width::of_bits(derived.answer_bits()),
+        };
         let fingerprint = Fingerprint::of(&bytes_of(&declared, &products, &derived));
         let inner = Inner { declared, derived, products, residues, answers, fingerprint };
         Ok(Self(Arc::new(inner)))
@@ -106,8 +110,8 @@ impl<D: Declaration> Plan<D> {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, PlanError> {
         let mut reader = Reader::open(bytes, D::KIND)?;
         let declared = D::read(&mut reader)?;
-        // Ring, prime, what else follows, and bits of an answer.
-        reader.bytes(4 + 8 + D::Derived::BYTES + 1)?;
+        // Ring, primes, what else follows, and bits of an answer.
+        reader.bytes(4 + 8 * D::PRIMES + D::Derived::BYTES + 1)?;
         let wrong = reader.error("its sizes or scales do not follow from what it declares");
         reader.finish()?;
         let plan = Self::new(declared)?;
@@ -162,8 +166,13 @@ impl<D: Declaration> Plan<D> {
         Ok((reader, key))
     }
 
-    /// How residues travel.
+    /// How residues modulo the first prime travel: the only one but of kinds with two.
     pub(crate) fn residues(&self) -> &Width {
+        &self.0.residues[0]
+    }
+
+    /// How residues modulo each prime travel.
+    pub(crate) fn widths(&self) -> &[Width] {
         &self.0.residues
     }
 
@@ -180,7 +189,8 @@ fn bytes_of<D: Declaration>(
 ) -> Vec<u8> {
     let mut writer = Writer::new(D::KIND);
     declared.write(&mut writer);
-    writer.u32(products.scheme().ring_degree() as u32).u64(products.modulus());
+    writer.u32(products.scheme().ring_degree() as u32);
+    products.moduli().for_each(|modulus| _ = writer.u64(modulus));
     derived.write(&mut writer);
     writer.u8(derived.answer_bits() as u8);
     writer.finish()
@@ -214,6 +224,11 @@ impl Width {
             return Self { bits, below: modulus, truncation: None };
         }
         Self { bits, below: 1 << bits, truncation: Some(Truncation::new(modulus, bits)) }
+    }
+
+    /// Of residues modulo a power of two.
+    pub fn of_bits(bits: u32) -> Self {
+        Self { bits, below: 1 << bits, truncation: None }
     }
 
     fn of_residues(modulus: u64) -> Self {

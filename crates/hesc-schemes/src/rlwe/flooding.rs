@@ -11,6 +11,8 @@ use crate::gaussian::{self, gaussian_pair};
 pub const LEAST_STATISTICAL_BITS: u32 = 40;
 /// Deviations that no number of a flood is beyond.
 pub const LARGEST_GAUSSIAN: f64 = gaussian::LARGEST;
+/// The same of noise whose radius comes from 64 bits.
+pub const LARGEST_LONG_GAUSSIAN: f64 = gaussian::LARGEST_LONG;
 
 /// The deviation that hides so many numbers' errors, each within one bound, in units of that bound.
 pub fn flooding_factor(answers: u64, statistical_bits: u32) -> f64 {

@@ -6,6 +6,7 @@
 //! carries a claim.
 
 mod encrypted_factors;
+mod masked_sums;
 
 use hesc_math::ring::{Coeff, Eval, Prime};
 use hesc_math::sampling::{self, Noise as Sampler};
@@ -14,6 +15,7 @@ use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize as _, ZeroizeOnDrop, Zeroizing};
 
 pub use encrypted_factors::Operand;
+pub use masked_sums::{Factors, MaskedSums};
 
 use crate::error::refuse;
 use crate::rlwe::flooding;

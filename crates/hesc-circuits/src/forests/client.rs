@@ -1,0 +1,119 @@
+use hesc_schemes::SchemeError;
+use hesc_schemes::rlwe::SecretKey;
+use rand_core::CryptoRng;
+use zeroize::Zeroizing;
+
+use super::declared::Plan;
+use super::wire::{self, Query};
+use crate::plans::PlanError;
+
+/// Encrypts a sample's bits, one for each edge, for the way to the server. Cost: a transform for each ciphertext and prime.
+///
+/// # Errors
+/// [`PlanError::Count`] for another number of bits; [`SchemeError::ParameterMismatch`] for the key of another set.
+pub fn encrypt(
+    plan: &Plan,
+    key: &SecretKey,
+    bits: &[bool],
+    rng: &mut impl CryptoRng,
+) -> Result<Vec<u8>, PlanError> {
+    let (expected, found) = (plan.declared().edges as usize, bits.len());
+    if expected != found {
+        return Err(PlanError::Count { what: "bits".into(), expected, found });
+    }
+    let (products, sizes) = (plan.products(), plan.sizes());
+    let (_, _, plain_modulus) = plan.plain_moduli();
+    let mut query = Query { seeds: Vec::new(), words: vec![0; sizes.blocks * products.words()] };
+    let mut workspace = products.workspace();
+    let none = vec![0; sizes.ring_degree];
+    let mut numbers = Zeroizing::new(Vec::with_capacity(sizes.width));
+    let polynomials = query.words.chunks_exact_mut(products.words());
+    for (c_0, bits) in polynomials.zip(bits.chunks(sizes.width)) {
+        query.seeds.push(products.encrypt(key, &none, c_0, &mut workspace, rng)?);
+        numbers.clear();
+        numbers.extend(bits.iter().map(|&bit| u64::from(bit)));
+        products.add_scaled(c_0, &numbers, plain_modulus);
+    }
+    Ok(wire::query_to_bytes(plan, key.key_id(), &query))
+}
+
+/// The scores of an answer, for each output the sum of the values of the leaves that are reached. For the key owner's eyes: whether
+/// an answer is refused tells who made it up of the key. Cost: two transforms for each ciphertext and prime.
+///
+/// # Errors
+/// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`] and [`SchemeError::KeyMismatch`] for other bytes, plans and keys;
+/// [`SchemeError::NoiseTooLarge`] for an answer in which an output has not as many leaves reached as it has trees.
+pub fn decrypt(plan: &Plan, key: &SecretKey, answer: &[u8]) -> Result<Vec<i64>, PlanError> {
+    let (found, answer) = wire::answer_from_bytes(plan, answer)?;
+    if found != key.key_id() {
+        return Err(SchemeError::KeyMismatch { expected: key.key_id(), found }.into());
+    }
+    let (products, sizes) = (plan.products(), plan.sizes());
+    let (of_costs, of_values, t) = plan.plain_moduli();
+    let n = sizes.ring_degree;
+    let mut numbers = Zeroizing::new(Vec::with_capacity(answer.numbers.len()));
+    for (c_1, c_0) in answer.c_1.chunks_exact(n).zip(answer.numbers.chunks(sizes.rows)) {
+        let mask = products.unmask_bits(key, c_1, sizes.bits)?;
+        let places = (sizes.width - 1..n).step_by(sizes.width);
+        for (place, &c_0) in places.zip(c_0) {
+            let phase = (mask[place] + i128::from(c_0)) as u64 & ((1 << sizes.bits) - 1);
+            let number =
+                (u128::from(phase) * u128::from(t) + (1 << (sizes.bits - 1))) >> sizes.bits;
+            numbers.push(number as u64);
+        }
+    }
+    let (cost, value) = (Divisor::new(of_costs), Divisor::new(of_values));
+    let mut scores = Vec::with_capacity(plan.declared().outputs.len());
+    let (mut rest, mut whole) = (numbers.as_slice(), true);
+    for shape in &plan.declared().outputs {
+        let (own, others) = rest.split_at(shape.leaves as usize);
+        rest = others;
+        let (mut reached, mut sum) = (0, 0);
+        for &number in own {
+            // All ones where the leaf is reached.
+            let open = (cost.remainder(number).wrapping_sub(1) >> 63).wrapping_neg();
+            reached += open & 1;
+            sum = value.remainder(sum + (open & value.remainder(number)));
+        }
+        whole &= reached == u64::from(shape.trees);
+        let negative = (u64::from(sum > of_values / 2)).wrapping_neg();
+        scores.push(sum.wrapping_sub(of_values & negative) as i64);
+    }
+    if whole { Ok(scores) } else { Err(SchemeError::NoiseTooLarge.into()) }
+}
+
+/// Remainders of numbers below 2^32 without a division, by numbers below 2^31.
+struct Divisor {
+    value: u64,
+    /// Above `2^64 / value` by one at most.
+    inverse: u128,
+}
+
+impl Divisor {
+    fn new(value: u64) -> Self {
+        Self { value, inverse: (1u128 << 64) / u128::from(value) + 1 }
+    }
+
+    fn remainder(&self, x: u64) -> u64 {
+        let quotient = ((u128::from(x) * self.inverse) >> 64) as u64;
+        x - quotient * self.value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Divisor;
+
+    #[test]
+    fn remainders_are_those_of_division() {
+        for value in [2, 3, 13, 131_101, (1 << 30) - 35] {
+            let divisor = Divisor::new(value);
+            for i in 0..10_000u64 {
+                let x = i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+                for x in [x, i, x / value * value, (x / value * value).saturating_sub(1)] {
+                    assert_eq!(divisor.remainder(x), x % value, "{x} {value}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+use hesc_math::discrete_gaussian::{CosetGaussian, DiscreteGaussian};
+use hesc_math::sampling::fill_uniform_row;
+use hesc_schemes::SchemeError;
+use hesc_schemes::rlwe::PublicKey;
+use rand_core::CryptoRng;
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+use super::declared::Plan;
+use super::wire::{self, Answer};
+use crate::plans::PlanError;
+
+/// What a leaf asks of a sample: `constant + sum of bits, or less them`, which is 0 where it holds and 1 where not.
+///
+/// "The feature exceeds edge 5" is `1 - T_5`, "it does not exceed edge 7" is `T_7`, and one of several categories
+/// is the sum of the bits of the others.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct Condition {
+    /// Whether one is added.
+    pub constant: bool,
+    /// Edges, each with whether its bit is subtracted.
+    pub terms: Vec<(u32, bool)>,
+}
+
+/// A box: what it gives to the score of those that all its conditions hold for.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct Leaf {
+    /// In units of the score.
+    pub value: i64,
+    /// No edge twice.
+    pub conditions: Vec<Condition>,
+}
+
+/// A server's trees, ready for queries. Neither printed nor compared; wiped.
+pub struct Model {
+    plan: Plan,
+    /// For each output its trees, and for each tree its leaves.
+    outputs: Vec<Vec<Vec<Leaf>>>,
+    law: DiscreteGaussian,
+    coset: CosetGaussian,
+}
+
+/// What is drawn for one leaf of one answer.
+struct Drawn {
+    /// What is encrypted, but for the bits.
+    constant: u64,
+    /// Edges, and the class of what their bits are multiplied with, modulo `t`.
+    terms: Vec<(u32, u64)>,
+}
+
+impl Drop for Drawn {
+    fn drop(&mut self) {
+        self.constant.zeroize();
+        self.terms.zeroize();
+    }
+}
+
+impl Model {
+    /// Trees of each output, the leaves of each tree such that exactly one is reached, whatever the sample.
+    ///
+    /// # Errors
+    /// [`PlanError::Count`] for other numbers of outputs, trees and leaves than the plan declares; [`PlanError::Weights`] for
+    /// more conditions, larger values, edges that are not there, and an edge twice in a leaf.
+    pub fn new(plan: &Plan, outputs: Vec<Vec<Vec<Leaf>>>) -> Result<Self, PlanError> {
+        let declared = plan.declared();
+        let count = |what: &str, expected, found| match expected == found {
+            true => Ok(()),
+            false => Err(PlanError::Count { what: what.into(), expected, found }),
+        };
+        let beyond = |what| Err(PlanError::Weights { what });
+        count("outputs", declared.outputs.len(), outputs.len())?;
+        for (shape, trees) in declared.outputs.iter().zip(&outputs) {
+            count("trees", shape.trees as usize, trees.len())?;
+            count("leaves", shape.leaves as usize, trees.iter().map(Vec::len).sum())?;
+            let largest =
+                |tree: &Vec<Leaf>| tree.iter().map(|leaf| leaf.value.unsigned_abs()).max();
+            let reach = trees.iter().map(|tree| largest(tree).unwrap_or(0));
+            if reach.fold(0, u64::saturating_add) > declared.reach {
+                return beyond("values of leaves add up to numbers");
+            }
+            for leaf in trees.iter().flatten() {
+                if leaf.conditions.len() > declared.most_conditions as usize {
+                    return beyond("leaves have numbers of conditions");
+                }
+                let mut edges: Vec<u32> = leaf.edges().collect();
+                edges.sort_unstable();
+                if edges.last().is_some_and(|&last| last >= declared.edges) {
+                    return beyond("leaves look at edges");
+                }
+                if edges.windows(2).any(|pair| pair[0] == pair[1]) {
+                    return beyond("a leaf looks at an edge twice: conditions are");
+                }
+            }
+        }
+        let (_, _, t) = plan.plain_moduli();
+        let (law, coset) = (DiscreteGaussian::of_deviation_4(), CosetGaussian::new(t));
+        Ok(Self { plan: plan.clone(), outputs, law, coset })
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The answer to a query under a client's public key. Cost: for each ciphertext of the answer and each prime a transform for
+    /// each ciphertext of the query, and a number drawn for each of their coefficients.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`] and [`SchemeError::KeyMismatch`] for other bytes, plans and keys.
+    pub fn answer(
+        &self,
+        query: &[u8],
+        public: &PublicKey,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Vec<u8>, PlanError> {
+        let plan = &self.plan;
+        let (key, query) = wire::query_from_bytes(plan, query)?;
+        if key != public.key_id() {
+            return Err(SchemeError::KeyMismatch { expected: public.key_id(), found: key }.into());
+        }
+        let (products, sizes) = (plan.products(), plan.sizes());
+        let (_, _, t) = plan.plain_moduli();
+        let factors = products.factors(&query.seeds, &query.words);
+        let mut sums = products.masked_sums();
+        let n = sizes.ring_degree;
+        let mut polynomials = Zeroizing::new(vec![0; sizes.blocks * n]);
+        let (mut c_0, mut c_1) = (vec![0; products.words()], vec![0; products.words()]);
+        let (mut all, mut numbers) = (Vec::new(), Vec::new());
+        let drawn = self.drawn(rng);
+        for leaves in drawn.chunks(sizes.rows) {
+            self.multipliers(leaves, &mut polynomials, rng);
+            sums.compute(public, &factors, &polynomials, [&mut c_0, &mut c_1], rng)?;
+            let places = (sizes.width - 1..n).step_by(sizes.width).take(leaves.len());
+            let mut found = products.at(&c_0, places);
+            let constants: Zeroizing<Vec<u64>> =
+                Zeroizing::new(leaves.iter().map(|leaf| leaf.constant).collect());
+            products.add_scaled(&mut found, &constants, t);
+            products.add_noise(&mut found, sizes.deviation, rng);
+            numbers.extend(products.round_to_bits(&found, sizes.bits));
+            all.extend(products.round_to_bits(&c_1, sizes.bits));
+        }
+        c_0.zeroize();
+        Ok(wire::answer_to_bytes(plan, key, &Answer { c_1: all, numbers }))
+    }
+
+    /// All leaves, those of each output in an order of their own, with what is drawn for them.
+    fn drawn(&self, rng: &mut impl CryptoRng) -> Vec<Drawn> {
+        let (of_costs, of_values, t) = self.plan.plain_moduli();
+        // Numbers that are 1 modulo one of both and 0 modulo the other.
+        let inverse = hesc_math::Modulus::new(of_costs).inverse(of_values % of_costs);
+        let cost = of_values * inverse;
+        let value = (t + 1 - cost) % t;
+        let number = |r: u64, rho: u64| {
+            ((u128::from(cost) * u128::from(r) + u128::from(value) * u128::from(rho))
+                % u128::from(t)) as u64
+        };
+        let mut drawn = Vec::with_capacity(self.plan.declared().leaves());
+        for trees in &self.outputs {
+            let mut masks = Zeroizing::new(vec![0u64; trees.len()]);
+            let (last, others) = masks.split_last_mut().unwrap_or_else(|| unreachable!("trees"));
+            fill_uniform_row(others, of_values, rng);
+            *last = (u64::MAX / of_values * of_values - others.iter().sum::<u64>()) % of_values;
+            let mut order: Vec<(usize, &Leaf)> = trees
+                .iter()
+                .enumerate()
+                .flat_map(|(tree, leaves)| leaves.iter().map(move |leaf| (tree, leaf)))
+                .collect();
+            shuffle(&mut order, rng);
+            let mut costs = Zeroizing::new(vec![0u64; order.len()]);
+            fill_uniform_row(&mut costs, of_costs - 1, rng);
+            for ((tree, leaf), r) in order.into_iter().zip(costs.iter()) {
+                let mut multiples = Zeroizing::new(vec![0u64; leaf.conditions.len()]);
+                fill_uniform_row(&mut multiples, of_values, rng);
+                let value = leaf.value.rem_euclid(of_values as i64) as u64 + masks[tree];
+                let mut constant = number(0, value);
+                let mut terms = Vec::with_capacity(leaf.edges().count());
+                for (condition, &rho) in leaf.conditions.iter().zip(multiples.iter()) {
+                    let class = number(r + 1, rho);
+                    constant += class & u64::from(condition.constant).wrapping_neg();
+                    terms.extend(condition.terms.iter().map(|&(edge, negative)| {
+                        let negated = u64::from(negative).wrapping_neg();
+                        (edge, ((class ^ negated).wrapping_sub(negated)).wrapping_add(t & negated))
+                    }));
+                }
+                drawn.push(Drawn { constant: constant % t, terms });
+            }
+        }
+        drawn
+    }
+
+    /// What each bit of each leaf is multiplied with: Gaussian numbers of the classes drawn, and of zero where a leaf does not look.
+    fn multipliers(&self, leaves: &[Drawn], polynomials: &mut [i64], rng: &mut impl CryptoRng) {
+        let sizes = self.plan.sizes();
+        let (_, _, t) = self.plan.plain_moduli();
+        let mut quotients = Zeroizing::new(vec![0i16; sizes.ring_degree]);
+        for polynomial in polynomials.chunks_exact_mut(sizes.ring_degree) {
+            self.law.fill(&mut quotients, rng);
+            for (x, &quotient) in polynomial.iter_mut().zip(quotients.iter()) {
+                *x = i64::from(quotient) * t as i64;
+            }
+        }
+        let places = leaves.iter().enumerate().flat_map(|(row, leaf)| {
+            leaf.terms.iter().map(move |&(edge, class)| {
+                let (block, bit) = (edge as usize / sizes.width, edge as usize % sizes.width);
+                let place = row * sizes.width + sizes.width - 1 - bit;
+                (block * sizes.ring_degree + place, class)
+            })
+        });
+        let (places, classes): (Vec<usize>, Vec<i64>) =
+            places.map(|(place, class)| (place, class as i64)).unzip();
+        let mut numbers = Zeroizing::new(classes);
+        self.coset.fill(&mut numbers, rng);
+        for (place, &number) in places.into_iter().zip(numbers.iter()) {
+            polynomials[place] = number;
+        }
+    }
+}
+
+impl Leaf {
+    fn edges(&self) -> impl Iterator<Item = u32> + '_ {
+        self.conditions.iter().flat_map(|condition| condition.terms.iter().map(|&(edge, _)| edge))
+    }
+}
+
+/// Any order, each with the same probability (Fisher and Yates).
+fn shuffle<T>(items: &mut [T], rng: &mut impl CryptoRng) {
+    for last in (1..items.len()).rev() {
+        let mut at = [0u64];
+        fill_uniform_row(&mut at, last as u64 + 1, rng);
+        items.swap(last, at[0] as usize);
+    }
+}

@@ -1,0 +1,91 @@
+//! The wire forms of queries and answers: sizes follow from the plan.
+
+use hesc_schemes::wire::Kind;
+use hesc_schemes::{KeyId, SchemeError};
+
+use super::declared::{Declared, Plan};
+use super::sizes::Sizes;
+use crate::plans::{FRAME, SEED, Seed};
+
+/// The ciphertexts of a query: seeds, and polynomials modulo one prime after the other.
+pub(super) struct Query {
+    pub seeds: Vec<Seed>,
+    pub words: Vec<u64>,
+}
+
+/// The ciphertexts of an answer, modulo a power of two: all second parts, and of the first the numbers of leaves.
+pub(super) struct Answer {
+    pub c_1: Vec<u64>,
+    pub numbers: Vec<u64>,
+}
+
+fn packed(values: usize, bits: u32) -> usize {
+    (values * bits as usize).div_ceil(8)
+}
+
+fn query_size(sizes: &Sizes) -> usize {
+    let polynomial: usize =
+        sizes.prime_bits.iter().map(|&bits| packed(sizes.ring_degree, bits)).sum();
+    FRAME + sizes.blocks * (SEED + polynomial)
+}
+
+fn answer_size(declared: &Declared, sizes: &Sizes) -> usize {
+    FRAME
+        + packed(sizes.answers * sizes.ring_degree, sizes.bits)
+        + packed(declared.leaves(), sizes.bits)
+}
+
+/// Bytes of a query and its answer.
+pub(super) fn both_bytes(declared: &Declared, sizes: &Sizes) -> usize {
+    query_size(sizes) + answer_size(declared, sizes)
+}
+
+/// Bytes of a query.
+pub fn query_bytes(plan: &Plan) -> usize {
+    query_size(plan.sizes())
+}
+
+/// Bytes of an answer.
+pub fn answer_bytes(plan: &Plan) -> usize {
+    answer_size(plan.declared(), plan.sizes())
+}
+
+pub(super) fn query_to_bytes(plan: &Plan, key: KeyId, query: &Query) -> Vec<u8> {
+    let mut writer = plan.message(Kind::ForestQuery, query_bytes(plan), key);
+    let polynomials = query.words.chunks_exact(plan.products().words());
+    for (seed, polynomial) in query.seeds.iter().zip(polynomials) {
+        writer.bytes(seed);
+        for (width, row) in plan.widths().iter().zip(polynomial.chunks_exact(plan.ring_degree())) {
+            width.write(&mut writer, row);
+        }
+    }
+    writer.finish()
+}
+
+pub(super) fn query_from_bytes(plan: &Plan, bytes: &[u8]) -> Result<(KeyId, Query), SchemeError> {
+    let (mut reader, key) = plan.open(bytes, Kind::ForestQuery)?;
+    let mut query = Query { seeds: Vec::new(), words: Vec::new() };
+    for _ in 0..plan.sizes().blocks {
+        query.seeds.push(reader.array()?);
+        for width in plan.widths() {
+            query.words.extend(width.read(&mut reader, plan.ring_degree())?);
+        }
+    }
+    reader.finish()?;
+    Ok((key, query))
+}
+
+pub(super) fn answer_to_bytes(plan: &Plan, key: KeyId, answer: &Answer) -> Vec<u8> {
+    let mut writer = plan.message(Kind::ForestAnswer, answer_bytes(plan), key);
+    plan.answers().write(&mut writer, &answer.c_1);
+    plan.answers().write(&mut writer, &answer.numbers);
+    writer.finish()
+}
+
+pub(super) fn answer_from_bytes(plan: &Plan, bytes: &[u8]) -> Result<(KeyId, Answer), SchemeError> {
+    let (mut reader, key) = plan.open(bytes, Kind::ForestAnswer)?;
+    let c_1 = plan.answers().read(&mut reader, plan.sizes().answers * plan.ring_degree())?;
+    let numbers = plan.answers().read(&mut reader, plan.declared().leaves())?;
+    reader.finish()?;
+    Ok((key, Answer { c_1, numbers }))
+}

@@ -1,0 +1,310 @@
+//! Integers with a discrete Gaussian law: `z` with a probability proportional to `exp(-z^2 / 2 sigma^2)`, and the same over
+//! the numbers of a residue class.
+//!
+//! Probabilities are right to `2^-110`: magnitudes are found in a table of cumulated ones with 127 bits, of which a first
+//! look takes 15. Once in a thousand numbers these do not decide, and 112 more are drawn. How often that is, and how many
+//! numbers a class rejects, shows in time; which ones are kept does not.
+
+use bytemuck::cast_slice_mut;
+use hesc_kernels::vectorised;
+use rand_core::CryptoRng;
+use zeroize::{Zeroize as _, Zeroizing};
+
+/// Bits of a table's probabilities.
+const BITS: u32 = 127;
+/// Bits that are looked at first: those of a word of 16 bits beside the sign.
+const FIRST: u32 = 15;
+/// Numbers drawn at a time.
+const CHUNK: usize = 256;
+/// What stands for a number whose first bits do not decide.
+const UNDECIDED: i16 = i16::MIN;
+
+/// A law of integers about zero.
+#[derive(Debug, Clone)]
+pub struct DiscreteGaussian {
+    /// How likely magnitudes below 1, 2, ... are, in units of `2^-127`.
+    below: Vec<u128>,
+    /// Their first bits, each once.
+    first: Vec<u16>,
+}
+
+/// The upper half of a product of fractions of 128 bits.
+fn fraction_product(a: u128, b: u128) -> u128 {
+    let half = |x: u128| (x >> 64, x & u128::from(u64::MAX));
+    let ((a1, a0), (b1, b0)) = (half(a), half(b));
+    let middle = a1 * b0 + ((a0 * b0) >> 64);
+    let (high, low) = half(middle);
+    a1 * b1 + high + ((a0 * b1 + low) >> 64)
+}
+
+/// `a / b` in units of `2^-127`, for `a < b` of 127 bits at most.
+fn quotient(mut a: u128, b: u128) -> u128 {
+    (0..BITS).fold(0, |found, _| {
+        a <<= 1;
+        let fits = a >= b;
+        a -= if fits { b } else { 0 };
+        found << 1 | u128::from(fits)
+    })
+}
+
+impl DiscreteGaussian {
+    /// `sigma = 4`.
+    pub fn of_deviation_4() -> Self {
+        // exp(-1 / 32).
+        Self::new(0xf81f_ab54_45ae_bc8a_5805_5fcb_bb13_9ae8)
+    }
+
+    /// `sigma = 17 / 4`.
+    fn of_deviation_17_4() -> Self {
+        // exp(-8 / 289).
+        Self::new(0xf902_bbdd_ea13_f9fe_fd6f_f209_fc76_86b8)
+    }
+
+    /// The law of which `exp(-1 / 2 sigma^2)` is given as a fraction of 128 bits.
+    fn new(base: u128) -> Self {
+        // exp(-k^2 / 2 sigma^2), from one to the next by exp(-(2 k + 1) / 2 sigma^2); sums stay below 2^5.
+        const ROOM: u32 = 6;
+        let square = fraction_product(base, base);
+        let (mut weight, mut step) = (base, base);
+        let mut weights = vec![u128::MAX >> ROOM];
+        while weight >> ROOM > 0 {
+            // Both signs.
+            weights.push(2 * (weight >> ROOM));
+            step = fraction_product(step, square);
+            weight = fraction_product(weight, step);
+        }
+        let total = weights.iter().sum();
+        let sums = weights.iter().scan(0, |sum, weight| {
+            *sum += weight;
+            Some(*sum)
+        });
+        let below: Vec<u128> =
+            sums.take_while(|&sum| sum < total).map(|sum| quotient(sum, total)).collect();
+        let mut first: Vec<u16> =
+            below.iter().map(|below| (below >> (BITS - FIRST)) as u16).collect();
+        first.dedup();
+        Self { below, first }
+    }
+
+    /// Independent numbers. Cost: 2 bytes of the generator's each.
+    pub fn fill(&self, out: &mut [i16], rng: &mut impl CryptoRng) {
+        let mut random = Zeroizing::new([0u16; CHUNK]);
+        for out in out.chunks_mut(CHUNK) {
+            let random = &mut random[..out.len()];
+            rng.fill_bytes(cast_slice_mut(random));
+            if rank(out, random, &self.first) {
+                for (out, &word) in out.iter_mut().zip(&*random) {
+                    if *out == UNDECIDED {
+                        *out = self.decided(word, rng);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The number of a word with more bits behind it.
+    fn decided(&self, word: u16, rng: &mut impl CryptoRng) -> i16 {
+        let mut more = Zeroizing::new([0u64; 2]);
+        rng.fill_bytes(cast_slice_mut(&mut *more));
+        let more = u128::from(more[0]) << 64 | u128::from(more[1]);
+        let magnitude =
+            u128::from(word & 0x7FFF) << (BITS - FIRST) | more >> (128 - (BITS - FIRST));
+        let rank: i16 = self.below.iter().map(|&below| i16::from(magnitude >= below)).sum();
+        let sign = -((word >> FIRST) as i16);
+        (rank ^ sign) - sign
+    }
+}
+
+vectorised! {
+    /// Numbers by the first bits of words, and whether there are some that these do not decide.
+    fn rank(out: &mut [i16], random: &[u16], first: &[u16]) -> bool {
+        // As many as a vector has, for each bound after the other: both stay in registers.
+        const LANES: usize = 32;
+        let mut any = false;
+        for (out, random) in out.chunks_mut(LANES).zip(random.chunks(LANES)) {
+            let mut words = [0u16; LANES];
+            words[..random.len()].copy_from_slice(random);
+            let magnitudes = words.map(|word| word & 0x7FFF);
+            let (mut ranks, mut same) = ([0i16; LANES], [0i16; LANES]);
+            for &bound in first {
+                for lane in 0..LANES {
+                    ranks[lane] += i16::from(magnitudes[lane] > bound);
+                    same[lane] |= i16::from(magnitudes[lane] == bound);
+                }
+            }
+            let mut found = [0i16; LANES];
+            for lane in 0..LANES {
+                let (sign, same) = (-((words[lane] >> FIRST) as i16), -same[lane]);
+                found[lane] = (((ranks[lane] ^ sign) - sign) & !same) | (UNDECIDED & same);
+            }
+            any |= same.iter().fold(0, |any, same| any | same) != 0;
+            out.copy_from_slice(&found[..out.len()]);
+        }
+        any
+    }
+}
+
+/// The law with `sigma = 4 t` of the numbers of a residue class modulo `t`.
+pub struct CosetGaussian {
+    modulus: i64,
+    wider: DiscreteGaussian,
+}
+
+impl CosetGaussian {
+    /// Numbers modulo `2` to `2^40`.
+    ///
+    /// # Panics
+    /// For another modulus.
+    pub fn new(modulus: u64) -> Self {
+        assert!((2..=1 << 40).contains(&modulus), "a modulus of 2 to 2^40");
+        Self { modulus: modulus as i64, wider: DiscreteGaussian::of_deviation_17_4() }
+    }
+
+    /// Replaces each residue, below the modulus, by a number of its class.
+    ///
+    /// A quotient `z` from the law with `17 / 4` is kept with a probability proportional to `exp(z^2 / 2 (17 / 4)^2 -
+    /// (z + f)^2 / 2 4^2)`, `f` the number's fraction of the modulus: nine in ten are.
+    pub fn fill(&self, numbers: &mut [i64], rng: &mut impl CryptoRng) {
+        const INNER: f64 = 1.0 / 32.0;
+        const OUTER: f64 = 8.0 / 289.0;
+        // The largest exponent, at f = 1/2: f^2 / 2 ((17 / 4)^2 - 4^2).
+        const LARGEST: f64 = 0.25 / (2.0 * (289.0 / 16.0 - 16.0));
+        let mut quotients = Zeroizing::new([0i16; CHUNK]);
+        let mut uniform = Zeroizing::new([0u64; CHUNK]);
+        let unit = 1.0 / (self.modulus as f64 * self.modulus as f64);
+        let mut filled = 0;
+        let half = self.modulus / 2;
+        while filled < numbers.len() {
+            let wanted = (numbers.len() - filled).min(CHUNK);
+            self.wider.fill(&mut quotients[..wanted], rng);
+            rng.fill_bytes(cast_slice_mut(&mut uniform[..wanted]));
+            for (&quotient, &uniform) in quotients[..wanted].iter().zip(&uniform[..wanted]) {
+                // Centred, so that the fraction is at most one half.
+                let above = i64::from(numbers[filled] > half);
+                let x = numbers[filled] + (i64::from(quotient) - above) * self.modulus;
+                let quotient = f64::from(quotient);
+                let inner = x as f64 * x as f64 * unit * INNER;
+                let kept = (quotient * quotient * OUTER - inner - LARGEST).exp();
+                if (uniform as f64) < kept * 2f64.powi(64) {
+                    numbers[filled] = x;
+                    filled += 1;
+                }
+            }
+        }
+        quotients.zeroize();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_core::SeedableRng;
+
+    use super::*;
+    use crate::AesCtrRng;
+
+    /// Probabilities as decimal arithmetic of 80 digits has them, at both ends and between.
+    #[test]
+    fn tables_are_those_of_the_law() {
+        let four = [
+            (0, 0x0cc4_2299_ea1b_2846_87e5_9e28_05d5_c718),
+            (1, 0x2583_4e3a_eed9_f4b8_ba63_b171_eabb_976b),
+            (9, 0x7dca_8b7d_8cad_10e6_8daa_3689_2ad4_34ae),
+            (20, 0x7fff_fdac_715a_4b35_6705_53a9_bc39_5e17),
+            (40, 0x7fff_ffff_ffff_ffff_fffe_004a_149e_da01),
+        ];
+        let wider = [
+            (0, 0x0c03_e454_a019_8f51_70d8_1c61_e75f_ca71),
+            (1, 0x2363_b833_5522_a1fb_fa13_1d04_80fc_a1be),
+            (9, 0x7cca_ce63_e9c4_1463_4cca_55d3_19e7_5e2e),
+            (20, 0x7fff_f4ce_d488_8d5a_8731_667f_348b_a570),
+            (40, 0x7fff_ffff_ffff_ffff_fcf4_c5a3_f376_c2ac),
+        ];
+        let laws = [
+            (DiscreteGaussian::of_deviation_4(), four),
+            (DiscreteGaussian::of_deviation_17_4(), wider),
+        ];
+        for (law, known) in laws {
+            for (at, expected) in known {
+                let off = law.below[at].abs_diff(expected);
+                assert!(off < 1 << (BITS - 110), "{at}: {:x} {expected:x}", law.below[at]);
+            }
+            assert!(law.below.is_sorted() && law.below.len() > 48);
+            // Ranks of first bits count each bound once: those that coincide are the last.
+            assert_eq!(law.first.last(), Some(&0x7FFF));
+        }
+    }
+
+    /// Chi-square over magnitudes and signs, where the first bits decide and where they do not: a true sampler fails
+    /// once in 10^9.
+    #[test]
+    fn numbers_have_the_law() {
+        let law = DiscreteGaussian::of_deviation_4();
+        let rng = &mut AesCtrRng::from_seed([5; 32]);
+        let mut numbers = vec![0i16; 1 << 20];
+        law.fill(&mut numbers, rng);
+        assert_chi_square(numbers.iter().map(|&x| i64::from(x)), 16.0, 0.0, 22);
+    }
+
+    /// The same of residue classes, in units of the modulus about the class's own fractions.
+    #[test]
+    fn cosets_have_the_law() {
+        let rng = &mut AesCtrRng::from_seed([6; 32]);
+        for (modulus, residue) in
+            [(2u64, 1), (1009, 0), (1009, 1), (1009, 504), (1009, 505), (1 << 26, 1 << 25)]
+        {
+            let law = CosetGaussian::new(modulus);
+            let mut numbers = vec![residue; 1 << 19];
+            law.fill(&mut numbers, rng);
+            let t = modulus as i64;
+            assert!(numbers.iter().all(|x| x.rem_euclid(t) == residue));
+            let fraction = residue as f64 / modulus as f64;
+            assert_chi_square(numbers.iter().map(|x| x.div_euclid(t)), 16.0, fraction, 20);
+        }
+    }
+
+    fn assert_chi_square(
+        numbers: impl ExactSizeIterator<Item = i64>,
+        variance: f64,
+        fraction: f64,
+        reach: i64,
+    ) {
+        let count = numbers.len() as f64;
+        let mut found = vec![0.0; 2 * reach as usize + 1];
+        numbers.for_each(|x| found[(x.clamp(-reach, reach) + reach) as usize] += 1.0);
+        let weight = |k: i64| (-(k as f64 + fraction).powi(2) / (2.0 * variance)).exp();
+        let total: f64 = (-60..=60).map(weight).sum();
+        let expected = |k: i64| match k {
+            k if k == reach => (reach..=60).map(weight).sum::<f64>(),
+            k if k == -reach => (-60..=-reach).map(weight).sum::<f64>(),
+            k => weight(k),
+        };
+        let square: f64 = (-reach..=reach)
+            .zip(&found)
+            .map(|(k, found)| {
+                let expected = count * expected(k) / total;
+                (found - expected).powi(2) / expected.max(1e-9)
+            })
+            .sum();
+        // Wilson and Hilferty: six deviations.
+        let freedom = 2.0 * reach as f64;
+        let deviation = (2.0 / (9.0 * freedom)).sqrt();
+        let z = ((square / freedom).cbrt() - (1.0 - deviation * deviation)) / deviation;
+        assert!(z < 6.0, "{square} of {freedom}, z = {z}");
+    }
+
+    /// First bits that do not decide are found again: each bound's own word, with both signs.
+    #[test]
+    fn words_at_bounds_are_decided_by_more_bits() {
+        let law = DiscreteGaussian::of_deviation_4();
+        let rng = &mut AesCtrRng::from_seed([7; 32]);
+        for (rank_below, &bound) in (0i16..).zip(&law.first[..17]) {
+            let mut out = [0i16; 3];
+            assert!(rank(&mut out, &[bound, bound - 1, bound + 1], &law.first));
+            assert_eq!(out[0], UNDECIDED);
+            let found: Vec<i16> = (0..400).map(|_| law.decided(bound, rng)).collect();
+            assert!(found.iter().all(|&x| x == rank_below || x == rank_below + 1), "{found:?}");
+            let negative = law.decided(bound | 0x8000, rng);
+            assert!(negative == -rank_below || negative == -rank_below - 1);
+        }
+    }
+}

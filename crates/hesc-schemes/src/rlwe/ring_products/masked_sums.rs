@@ -1,0 +1,324 @@
+//! Sums of products of several ciphertexts that tell nothing of what these were multiplied with, but for some coefficients.
+
+use hesc_math::RngSeed;
+use hesc_math::discrete_gaussian::DiscreteGaussian;
+use hesc_math::ring::{Coeff, Eval};
+use rand_core::CryptoRng;
+use zeroize::{Zeroize as _, Zeroizing};
+
+use super::RingProducts;
+use crate::gaussian::long_gaussian_pair;
+use crate::rlwe::key_pair::{PublicKey, SecretKey};
+use crate::rlwe::residues::{Residues, RowMut, inner_products};
+use crate::{Fingerprint, SchemeError};
+
+/// The largest noise that is added to a number of an answer, and the largest integer that is multiplied with.
+const LARGEST: f64 = (1u64 << 51) as f64;
+
+/// Ciphertexts as evaluations: for each prime a row of each.
+pub struct Factors {
+    params: Fingerprint,
+    c_0: Vec<u64>,
+    c_1: Vec<u64>,
+    count: usize,
+}
+
+/// The law of masks, and scratch space. Secrets pass through it, and it is wiped.
+pub struct MaskedSums<'a> {
+    products: &'a RingProducts,
+    law: DiscreteGaussian,
+    /// The polynomials, and the mask.
+    weights: Zeroizing<Vec<u64>>,
+    small: Zeroizing<Vec<i16>>,
+}
+
+impl RingProducts {
+    /// The primes of ciphertexts.
+    pub fn moduli(&self) -> impl Iterator<Item = u64> + '_ {
+        self.primes().iter().map(|q| q.value())
+    }
+
+    /// Ciphertexts from the seeds of their `c_1`, and their `c_0`, polynomial after polynomial. Cost: a transform for each prime
+    /// and ciphertext.
+    ///
+    /// # Panics
+    /// Unless there is a polynomial for each seed.
+    pub fn factors(&self, seeds: &[RngSeed], polynomials: &[u64]) -> Factors {
+        let (n, count) = (self.scheme().ring_degree(), seeds.len());
+        assert_eq!(polynomials.len(), count * self.words(), "there is a polynomial for each seed");
+        let (mut c_0, mut c_1) = (vec![0; polynomials.len()], vec![0; polynomials.len()]);
+        let mut uniform = vec![0; self.words()];
+        for (factor, (polynomial, &seed)) in
+            polynomials.chunks_exact(self.words()).zip(seeds).enumerate()
+        {
+            self.uniform(seed, &mut uniform);
+            for (prime, q) in self.primes().iter().enumerate() {
+                let (of_prime, to) = (prime * n..(prime + 1) * n, (prime * count + factor) * n);
+                c_0[to..][..n].copy_from_slice(&polynomial[of_prime.clone()]);
+                RowMut::<Coeff>::assume(&mut c_0[to..][..n]).forward(q);
+                c_1[to..][..n].copy_from_slice(&uniform[of_prime]);
+            }
+        }
+        Factors { params: self.scheme().fingerprint(), c_0, c_1, count }
+    }
+
+    /// What sums of products are computed with.
+    pub fn masked_sums(&self) -> MaskedSums<'_> {
+        let n = self.scheme().ring_degree();
+        MaskedSums {
+            products: self,
+            law: DiscreteGaussian::of_deviation_4(),
+            weights: Zeroizing::default(),
+            small: Zeroizing::new(vec![0; n]),
+        }
+    }
+
+    /// The product of all primes.
+    fn product(&self) -> u128 {
+        self.primes().iter().map(|q| u128::from(q.value())).product()
+    }
+
+    /// Adds `round(q m / t)` to the first residues modulo each prime, `q` the product of all, for numbers `m < t < 2^32`.
+    /// No branch and no division on the numbers.
+    pub fn add_scaled(&self, residues: &mut [u64], numbers: &[u64], plain_modulus: u64) {
+        let t = u128::from(plain_modulus);
+        let (whole, rest) = (self.product() / t, self.product() % t);
+        // Above 2^96 / t by less than one: what is divided is below t^2, so that the quotient is right.
+        let inverse = (1u128 << 96) / t + 1;
+        let count = residues.len() / self.primes().len();
+        for (row, q) in residues.chunks_exact_mut(count).zip(self.primes()) {
+            let modulus = q.modulus();
+            let whole = (whole % u128::from(q.value())) as u64;
+            for (x, &m) in row.iter_mut().zip(numbers) {
+                let fraction = ((rest * u128::from(m) + t / 2) * inverse) >> 96;
+                *x = modulus.add(*x, modulus.mul(whole, m));
+                *x = modulus.add(*x, fraction as u64);
+            }
+        }
+    }
+
+    /// Adds normal noise of this deviation, rounded, to residues modulo each prime: of numbers, not of polynomials alone.
+    ///
+    /// # Panics
+    /// For deviations above 2^47.
+    pub fn add_noise(&self, residues: &mut [u64], deviation: f64, rng: &mut impl CryptoRng) {
+        assert!(deviation < LARGEST / 16.0, "noise is below 2^51");
+        let count = residues.len() / self.primes().len();
+        let mut noise = Zeroizing::new(Vec::with_capacity(count + 1));
+        while noise.len() < count {
+            let pair = long_gaussian_pair(rng);
+            noise.extend([pair.re, pair.im].map(|x| (x * deviation).round_ties_even() as i64));
+        }
+        let mut row = Zeroizing::new(vec![0; count]);
+        for (residues, q) in residues.chunks_exact_mut(count).zip(self.primes()) {
+            let mut row = RowMut::<Coeff>::assume(&mut row);
+            row.reduce_signed(&noise[..count], q);
+            RowMut::assume(residues).add(row.row(), q);
+        }
+    }
+
+    /// Coefficients of a polynomial at some places: residues of them modulo one prime after the other.
+    pub fn at(&self, polynomial: &[u64], places: impl Iterator<Item = usize> + Clone) -> Vec<u64> {
+        let rows = polynomial.chunks_exact(self.scheme().ring_degree());
+        rows.flat_map(|row| places.clone().map(|place| row[place])).collect()
+    }
+
+    /// `round(2^bits x / q)` modulo `2^bits` of numbers modulo all primes, `q` their product. Cost: some products of words for
+    /// each residue; no branch and no division on them.
+    ///
+    /// # Panics
+    /// Unless `bits` are 1 to 60.
+    pub fn round_to_bits(&self, residues: &[u64], bits: u32) -> Vec<u64> {
+        assert!((1..=60).contains(&bits), "a word has room for it");
+        let count = residues.len() / self.primes().len();
+        // x / q = sum over primes of y / q_i modulo one, y = x (q / q_i)^-1 modulo q_i (Garner's other form).
+        let mut sums = vec![1u64 << (63 - bits); count];
+        let mut row = vec![0; count];
+        for (residues, q) in residues.chunks_exact(count).zip(self.primes()) {
+            let modulus = q.modulus();
+            let others = (self.product() / u128::from(q.value()) % u128::from(q.value())) as u64;
+            row.copy_from_slice(residues);
+            RowMut::<Coeff>::assume(&mut row).scale(q.factor(modulus.inverse(others)), q);
+            let unit = (1u128 << 127) / u128::from(q.value());
+            for (sum, &y) in sums.iter_mut().zip(&row) {
+                *sum = sum.wrapping_add(((u128::from(y) * unit) >> 63) as u64);
+            }
+        }
+        sums.iter_mut().for_each(|sum| *sum >>= 64 - bits);
+        sums
+    }
+
+    /// `c_1 s` of a `c_1` modulo `2^bits`, as centred integers. Cost: two transforms for each prime.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`] for the key of another set.
+    ///
+    /// # Panics
+    /// Unless the primes have room for the product of such numbers with a ternary polynomial.
+    pub fn unmask_bits(
+        &self,
+        key: &SecretKey,
+        c_1: &[u64],
+        bits: u32,
+    ) -> Result<Zeroizing<Vec<i128>>, SchemeError> {
+        assert!(self.product() >> bits > c_1.len() as u128, "the primes have room for it");
+        let signed: Vec<i64> = c_1.iter().map(|&x| centred_bits(x, bits)).collect();
+        let mut words = Zeroizing::new(vec![0; self.words()]);
+        for (mut row, q) in self.rows::<Coeff>(&mut words) {
+            row.reduce_signed(&signed, q);
+        }
+        self.unmask(key, &mut words)?;
+        Ok(self.centred_sums(&words, &vec![0; self.words()]))
+    }
+}
+
+/// The centred representative of a number modulo `2^bits`.
+fn centred_bits(x: u64, bits: u32) -> i64 {
+    (x << (64 - bits)) as i64 >> (64 - bits)
+}
+
+impl MaskedSums<'_> {
+    /// The sum of factors times polynomials of integers below 2^51, plus an encryption of zero under the public key, as
+    /// coefficients. `c_1` is pseudorandom then, whatever the polynomials are.
+    ///
+    /// The encryption of zero is `(b u, a u + e)` with Gaussian `u` and `e` of deviation 4. Its `c_0` has no error of its own: who
+    /// sends coefficients of it adds noise to them first ([`RingProducts::add_noise`]). Cost: a transform for each polynomial
+    /// and prime, three for each prime besides.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`] for factors and the key of another set.
+    ///
+    /// # Panics
+    /// Unless there is an integer for each coefficient of the factors.
+    pub fn compute(
+        &mut self,
+        key: &PublicKey,
+        factors: &Factors,
+        polynomials: &[i64],
+        [c_0, c_1]: [&mut [u64]; 2],
+        rng: &mut impl CryptoRng,
+    ) -> Result<(), SchemeError> {
+        let (products, count) = (self.products, factors.count);
+        products.scheme().check_params(factors.params)?;
+        key.tag.check(products.scheme().fingerprint(), None)?;
+        let n = products.scheme().ring_degree();
+        assert_eq!(polynomials.len(), count * n, "there is an integer for each coefficient");
+        self.weights.resize(polynomials.len() + n, 0);
+        let [first, second] =
+            [&factors.c_0, &factors.c_1].map(|x| Residues::<Eval>::assume(x, count, n));
+        let of_key = [&key.components[0], &key.components[1]].map(|x| products.residues(x));
+        self.law.fill(&mut self.small, rng);
+        let sums = products.rows::<Eval>(c_0).zip(products.rows::<Eval>(c_1)).enumerate();
+        for (prime, ((mut x, q), (mut y, _))) in sums {
+            let (weights, mask) = self.weights.split_at_mut(polynomials.len());
+            let rows = RowMut::<Coeff>::all(weights, n).zip(polynomials.chunks_exact(n));
+            for (mut row, polynomial) in rows {
+                row.reduce_signed(polynomial, q);
+                row.forward(q);
+            }
+            // The mask times the key is one term more.
+            mask.fill(0);
+            let mut mask = RowMut::<Coeff>::assume(mask);
+            mask.add_small(&self.small, q);
+            mask.forward(q);
+            let weights = Residues::<Eval>::assume(&self.weights, count + 1, n).rows(0);
+            let pairs = first.rows(prime).zip(second.rows(prime)).map(|(a, b)| [a, b]);
+            let pairs = pairs.chain([of_key.map(|component| component.row(prime))]);
+            inner_products([x.reborrow(), y.reborrow()], weights, pairs, q);
+            x.inverse(q);
+            y.inverse(q);
+        }
+        self.law.fill(&mut self.small, rng);
+        for (mut row, q) in products.rows::<Coeff>(c_1) {
+            row.add_small(&self.small, q);
+        }
+        self.small.zeroize();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hesc_math::AesCtrRng;
+    use rand_core::{Rng as _, SeedableRng};
+
+    use super::*;
+
+    /// Sums of products by their definition, plus the encryption of zero: the phase is that sum but for noise.
+    #[test]
+    fn sums_are_those_of_the_polynomials() {
+        for (ring_degree, primes) in [(2048, &[27, 26][..]), (4096, &[29, 29]), (4096, &[58])] {
+            let products = RingProducts::of_sizes(ring_degree, primes, None).unwrap();
+            let rng = &mut AesCtrRng::from_seed([ring_degree as u8 + primes[0] as u8; 32]);
+            let (secret, public) = products.scheme().generate_keys(rng);
+            let (t, g) = (1009, 30);
+            let mut workspace = products.workspace();
+            let (mut seeds, mut words, mut messages) = (vec![], vec![], vec![]);
+            for block in 0..3 {
+                let mut c_0 = vec![0; products.words()];
+                let none = vec![0; ring_degree];
+                seeds
+                    .push(products.encrypt(&secret, &none, &mut c_0, &mut workspace, rng).unwrap());
+                let message: Vec<u64> = (0..g).map(|i| (i * i + 7 * block) % t).collect();
+                for row in c_0.chunks_exact_mut(ring_degree) {
+                    assert_eq!(row.len(), ring_degree);
+                }
+                products.add_scaled(&mut c_0, &message, t);
+                words.extend(c_0);
+                messages.push(message);
+            }
+            let factors = products.factors(&seeds, &words);
+            let polynomials: Vec<i64> =
+                (0..3 * ring_degree).map(|_| rng.next_u64() as i64 >> 50).collect();
+            let (mut c_0, mut c_1) = (vec![0; products.words()], vec![0; products.words()]);
+            let mut sums = products.masked_sums();
+            sums.compute(&public, &factors, &polynomials, [&mut c_0, &mut c_1], rng).unwrap();
+            // The sum modulo t of the definition.
+            let n = ring_degree;
+            let mut expected = vec![0i64; n];
+            for (block, message) in messages.iter().enumerate() {
+                for (i, &m) in message.iter().enumerate() {
+                    for (j, &w) in polynomials[block * n..][..n].iter().enumerate() {
+                        let sign = if i + j < n { 1 } else { -1 };
+                        expected[(i + j) % n] += sign * m as i64 * w;
+                    }
+                }
+            }
+            let places = (g as usize - 1..n).step_by(g as usize);
+            let mut answer = products.at(&c_0, places.clone());
+            products.add_noise(&mut answer, 1e6, rng);
+            let bits = 30;
+            let (low, c_1) =
+                (products.round_to_bits(&answer, bits), products.round_to_bits(&c_1, bits));
+            let masks = products.unmask_bits(&secret, &c_1, bits).unwrap();
+            for (place, low) in places.zip(low) {
+                let phase = (masks[place] + i128::from(low)).rem_euclid(1 << bits);
+                let number = ((phase * i128::from(t) + (1 << (bits - 1))) >> bits) as i64;
+                let expected = expected[place].rem_euclid(t as i64);
+                assert_eq!(number % t as i64, expected, "{ring_degree} {primes:?} {place}");
+            }
+        }
+    }
+
+    /// Rounding of numbers modulo both primes: by the definition, ends included.
+    #[test]
+    fn numbers_are_rounded_to_the_nearest() {
+        let products = RingProducts::of_sizes(4096, &[42, 49], None).unwrap();
+        let q: Vec<u128> = products.moduli().map(u128::from).collect();
+        let whole = q[0] * q[1];
+        let numbers: Vec<u128> = (0..500u128)
+            .map(|i| match i {
+                0..6 => [0, 1, whole / 2, whole - 1, whole / 2 + 1, q[0]][i as usize],
+                _ => (i * i * 0x9e37_79b9_7f4a_7c15_f39c) % whole,
+            })
+            .collect();
+        let residues: Vec<u64> =
+            q.iter().flat_map(|q| numbers.iter().map(move |x| (x % q) as u64)).collect();
+        for bits in [1, 20, 36] {
+            for (x, found) in numbers.iter().zip(products.round_to_bits(&residues, bits)) {
+                let expected = ((x << bits) + whole / 2) / whole % (1 << bits);
+                assert_eq!(u128::from(found), expected, "{x} {bits}");
+            }
+        }
+    }
+}
