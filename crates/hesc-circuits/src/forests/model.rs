@@ -120,7 +120,7 @@ impl Model {
         let (products, sizes) = (plan.products(), plan.sizes());
         let (_, _, t) = plan.plain_moduli();
         let factors = products.factors(&query.seeds, &query.words);
-        let mut sums = products.masked_sums();
+        let mut sums = products.blinded_sums();
         let n = sizes.ring_degree;
         let mut polynomials = Zeroizing::new(vec![0; sizes.blocks * n]);
         let (mut c_0, mut c_1) = (vec![0; products.words()], vec![0; products.words()]);

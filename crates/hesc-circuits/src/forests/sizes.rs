@@ -64,10 +64,12 @@ impl Sizes {
     /// Of the fewest bytes of a query and its answer.
     pub fn smallest(declared: &Declared) -> Option<Self> {
         let mut best: Option<(usize, Self)> = None;
+        let moduli = declared.moduli();
         for (ring_degree, prime_bits) in SETS {
             let most = (declared.edges as usize).min(1 << 10);
             for blocks in 1..=most {
-                let Some(found) = Self::of(declared, ring_degree, prime_bits, blocks) else {
+                let Some(found) = Self::of(declared, moduli, ring_degree, prime_bits, blocks)
+                else {
                     continue;
                 };
                 let bytes = wire::both_bytes(declared, &found);
@@ -82,6 +84,7 @@ impl Sizes {
     /// In a set, with so many ciphertexts of a query, if there is room; None where fewer ciphertexts hold as many bits as well.
     fn of(
         declared: &Declared,
+        (of_costs, of_values): (u64, u64),
         ring_degree: usize,
         prime_bits: [u32; 2],
         blocks: usize,
@@ -92,7 +95,6 @@ impl Sizes {
             return None;
         }
         let rows = ring_degree / width;
-        let (of_costs, of_values) = declared.moduli();
         let noise = Noise::new(ring_degree, blocks, width);
         let t = (of_costs * of_values) as f64;
         // The largest primes of so many bits, which are below by a part in thousands.

@@ -260,7 +260,7 @@ fn errors_tell_which_bits_are_looked_at_unless_they_are_hidden() {
         polynomial[place - looked_at] = class.abs();
         let factors = products.factors(&[words.seeds[0]], &words.words);
         let (mut c_0, mut c_1) = (vec![0; products.words()], vec![0; products.words()]);
-        let mut sums = products.masked_sums();
+        let mut sums = products.blinded_sums();
         sums.compute(&public, &factors, &polynomial, [&mut c_0, &mut c_1], rng).unwrap();
         products.unmask(&secret, &mut c_1).unwrap();
         let error = products.centred_sums(&c_0, &c_1)[place] as f64;

@@ -8,6 +8,7 @@ mod bits;
 mod codes;
 mod damage;
 mod encrypted_models;
+mod forests;
 pub mod frames;
 mod galleries;
 mod lies;
@@ -32,6 +33,7 @@ use hesc_schemes::{
 use rand_core::SeedableRng;
 
 use encrypted_models::EncryptedModelTarget;
+use forests::ForestTarget;
 use frames::{Family, Frame};
 use galleries::GalleryTarget;
 use lies::below;
@@ -221,6 +223,7 @@ pub fn quick_targets() -> Targets {
         Box::new(RingProductTarget::new(true)?),
         Box::new(EncryptedModelTarget::new(Under::Secret)?),
         Box::new(EncryptedModelTarget::new(Under::Public)?),
+        Box::new(ForestTarget::new()?),
         Box::new(GalleryTarget::new()?),
         Box::new(LogarithmTarget::new()?),
         Box::new(PublicKeysTarget::new()?),

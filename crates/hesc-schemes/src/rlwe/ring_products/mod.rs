@@ -5,8 +5,8 @@
 //! are [`RingProducts::words`] words, prime after prime. What the coefficients mean, how large they may be and how much noise they bear is the caller's to know: nothing here
 //! carries a claim.
 
+mod blinded_sums;
 mod encrypted_factors;
-mod masked_sums;
 
 use hesc_math::ring::{Coeff, Eval, Prime};
 use hesc_math::sampling::{self, Noise as Sampler};
@@ -14,8 +14,8 @@ use hesc_math::{AesCtrRng, RngSeed};
 use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize as _, ZeroizeOnDrop, Zeroizing};
 
+pub use blinded_sums::{BlindedSums, Factors};
 pub use encrypted_factors::Operand;
-pub use masked_sums::{Factors, MaskedSums};
 
 use crate::error::refuse;
 use crate::rlwe::flooding;

@@ -24,7 +24,7 @@ pub struct Factors {
 }
 
 /// The law of masks, and scratch space. Secrets pass through it, and it is wiped.
-pub struct MaskedSums<'a> {
+pub struct BlindedSums<'a> {
     products: &'a RingProducts,
     law: DiscreteGaussian,
     /// The polynomials, and the mask.
@@ -63,9 +63,9 @@ impl RingProducts {
     }
 
     /// What sums of products are computed with.
-    pub fn masked_sums(&self) -> MaskedSums<'_> {
+    pub fn blinded_sums(&self) -> BlindedSums<'_> {
         let n = self.scheme().ring_degree();
-        MaskedSums {
+        BlindedSums {
             products: self,
             law: DiscreteGaussian::of_deviation_4(),
             weights: Zeroizing::default(),
@@ -177,7 +177,7 @@ fn centred_bits(x: u64, bits: u32) -> i64 {
     (x << (64 - bits)) as i64 >> (64 - bits)
 }
 
-impl MaskedSums<'_> {
+impl BlindedSums<'_> {
     /// The sum of factors times polynomials of integers below 2^51, plus an encryption of zero under the public key, as
     /// coefficients. `c_1` is pseudorandom then, whatever the polynomials are.
     ///
@@ -271,7 +271,7 @@ mod tests {
             let polynomials: Vec<i64> =
                 (0..3 * ring_degree).map(|_| rng.next_u64() as i64 >> 50).collect();
             let (mut c_0, mut c_1) = (vec![0; products.words()], vec![0; products.words()]);
-            let mut sums = products.masked_sums();
+            let mut sums = products.blinded_sums();
             sums.compute(&public, &factors, &polynomials, [&mut c_0, &mut c_1], rng).unwrap();
             // The sum modulo t of the definition.
             let n = ring_degree;
