@@ -298,7 +298,7 @@ def check_models(report: dict[str, Any]) -> None:
     assert ratios["worst loss of a mean"] <= 0.02
     # Of 208 rows two may be of another class; of all rows one in a thousand is.
     assert ratios["least agreement of pipelines"] >= 0.99
-    # Normal errors of 45 test rows or more: beyond that once in 10^6 (Laurent and Massart).
+    # Normal errors of 45 test rows or more: beyond that once in 10^6 (Laurent and Massart 2000).
     tail = math.log(1e6) / 45
     assert ratios["largest error / stated"] <= math.sqrt(1 + 2 * math.sqrt(tail) + 2 * tail)
 
