@@ -312,7 +312,34 @@ def check_planner(report: dict[str, Any]) -> None:
             assert ratios[f"bytes_as_predicted{suffix}"] == 1
 
 
+def check_layers(report: dict[str, Any]) -> None:
+    """Fewer ciphertexts at the error that as many independent bits have."""
+    paper, *mixed = report["rows"]
+    assert paper["ciphertexts"] == 303
+    assert all(0.7 < row["RMSE"] / row["predicted"] < 1.3 for row in report["rows"])
+    # The paper's 54 bits have room for one mask.
+    timed = [row for row in mixed if row.get("Total") is not None]
+    assert {row["masks"] for row in timed} == {1}
+    assert all(row["bytes down"] < 0.7 * paper["bytes down"] for row in timed)
+
+
+def check_bits(report: dict[str, Any]) -> None:
+    """Sums by selection wherever each bit has a place of its own, in both libraries."""
+    added = {row["candidate"] for row in report["rows"] if row.get("Add") is not None}
+    assert {
+        f"{library}: {name}"
+        for library, names in {
+            "hesc": ("gm", "elgamal", "ec_elgamal_secp256r1", "bfv_paper", "ckks_paper_bit_a_slot"),
+            "SEAL": ("BFV", "CKKS, a bit a slot"),
+        }.items()
+        for name in names
+    } <= added
+    assert "ckks_paper_bit_a_slot.add" in report["ratios"]
+
+
 CHECKS = {
+    "hesc:layers": check_layers,
+    "koseki2022hesc:table-2": check_bits,
     "hesc:encodings": check_encodings,
     "hesc:models": check_models,
     "hesc:planner": check_planner,
