@@ -253,6 +253,8 @@ def check_noise(report: dict[str, Any]) -> None:
         assert 0 < row["unpack"] < row["unpack est."] + 3
         assert 0 < row["extract"] < row["extract est."] + 3
         assert row["products left"] >= 1
+    # Of the paper's five and ten levels: digits of key switching add up, half a bit or so.
+    assert all(report["ratios"][f"levels.{modulus}.most"] < 0.15 for modulus in (2, 1024))
 
 
 def check_times(report: dict[str, Any]) -> None:
@@ -263,16 +265,21 @@ def check_times(report: dict[str, Any]) -> None:
 
 def check_latencies(report: dict[str, Any]) -> None:
     assert {
-        f"{case}.{index}"
+        f"{case}.{index}{suffix}"
         for case in ("extraction", "extraction_rotation")
         for index in (6529, 8191)
+        for suffix in ("", ".seven_left")
     } == set(report["ratios"])
     # Both sides count messages over the time they took.
     for row in report["rows"]:
         messages = row["extraction/s"] * row["extraction"]
         assert messages == pytest.approx(row["extr.+rot./s"] * row["extr.+rot."], rel=0.01)
-    left = [row["products left"] for row in report["rows"][::2]]
+    # Of each index at 128 bits, at the paper's security, and the paper's.
+    secure, insecure = report["rows"][::3], report["rows"][1::3]
+    left = [row["products left"] for row in secure]
     assert all(found >= least for found, least in zip(left, [4, 6], strict=True))
+    assert all(row["products left"] == 7 for row in insecure)
+    assert all(row["security"].startswith("insecure") for row in insecure)
 
 
 def check_encodings(report: dict[str, Any]) -> None:
