@@ -89,12 +89,12 @@ class Mix:
         return np.array([len(part) for part in np.array_split(np.arange(INPUTS + 1), self.groups)])
 
     def coefficients(self, nodes: int) -> NDArray[np.float64]:
-        """Of an output's terms: the bias is the last one, and a group stands for its terms."""
+        """Coefficients of an output's terms: a group stands for its terms, and the bias is the last one."""
         squares = np.outer(self.sizes, self.sizes).ravel()
         return np.append(np.tile(squares, nodes), 1).astype(np.float64)
 
     def pieces(self, nodes: int) -> NDArray[np.int64]:
-        """Of `PIECES`, how many each term of an output keeps.
+        """How many of `PIECES` each term of an output keeps.
 
         Bits of a product near 0 have a variance near 1, whatever the weights are, which the server
         does not know.
@@ -105,7 +105,7 @@ class Mix:
         return best_pieces(coefficients**2, PIECES, self.ciphertexts)
 
     def streams(self, nodes: int) -> int:
-        """That an output fills."""
+        """How many streams an output fills."""
         return int(-(-self.pieces(nodes).sum() // PIECES))
 
     def error(self, nodes: int) -> float:
@@ -127,7 +127,7 @@ MIXES: Final = (
 
 
 def _selected(terms: EncryptedArray, sizes: NDArray[np.int64], random_state: int) -> EncryptedArray:
-    """Of the last axis, each group as one stream that has the group's mean as its value."""
+    """One stream for each group of the last axis, whose value is the group's mean."""
     groups = []
     for k, (first, last) in enumerate(pairwise([0, *np.cumsum(sizes)])):
         group = terms[..., first]
