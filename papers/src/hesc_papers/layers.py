@@ -89,7 +89,7 @@ class Mix:
         return np.array([len(part) for part in np.array_split(np.arange(INPUTS + 1), self.groups)])
 
     def coefficients(self, nodes: int) -> NDArray[np.float64]:
-        """Coefficients of an output's terms: a group stands for its terms, and the bias is the last one."""
+        """Coefficients of an output's terms, the bias last; a group stands for its terms."""
         squares = np.outer(self.sizes, self.sizes).ravel()
         return np.append(np.tile(squares, nodes), 1).astype(np.float64)
 
