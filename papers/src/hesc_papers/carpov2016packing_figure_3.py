@@ -70,7 +70,7 @@ def _by_levels(index: int, plain_modulus: int) -> dict[str, float]:
     return lost
 
 
-def _row(index: int, plain_modulus: int) -> dict[str, Any]:
+def _row(index: int, plain_modulus: int, *, by_levels: bool) -> dict[str, Any]:
     """All outputs of one parameter set, checked, and what they and others lost."""
     packed = Packed(params_of(index, plain_modulus), spreading=True)
     params, top = packed.params, len(packed.params.levels)
@@ -101,7 +101,7 @@ def _row(index: int, plain_modulus: int) -> dict[str, Any]:
         "extract est.": extracted.estimated,
         "moved": packed.growth(slots, moved).measured,
         "public": from_public.measured,
-        **(_by_levels(index, plain_modulus) if index in FEW_COORDINATES else {}),
+        **(_by_levels(index, plain_modulus) if by_levels else {}),
         "paper": None if plain_modulus != 2 else PAPER.get(index, PAPER_OTHERS),
     }
 
@@ -110,7 +110,11 @@ def reproduce(options: Options) -> Report:
     """A row for each index and plaintext modulus."""
     indices = QUICK_INDICES if options.quick else INDICES
     cases = [(index, modulus) for modulus in PLAIN_MODULI for index in indices]
-    rows = [_row(index, modulus) for index, modulus in options.track(cases, "figure 3")]
+    by_levels = QUICK_INDICES[:1] if options.quick else FEW_COORDINATES
+    rows = [
+        _row(index, modulus, by_levels=index in by_levels)
+        for index, modulus in options.track(cases, "figure 3")
+    ]
     ratios = {}
     for modulus in PLAIN_MODULI:
         of_modulus = [row for row in rows if row["modulus"] == modulus]
