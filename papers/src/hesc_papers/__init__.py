@@ -27,6 +27,7 @@ _MODULES: Final = {
     "hesc:encodings": "encodings",
     "hesc:integers": "integers",
     "hesc:kernels": "kernels",
+    "hesc:layers": "layers",
     "hesc:linkage": "linkage",
     "hesc:models": "models",
     "hesc:neighbours": "neighbours",

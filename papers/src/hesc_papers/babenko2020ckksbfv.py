@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, Final
 
 from hesc._support.stages import medians
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 SCHEMES: Final = ("ckks", "bfv", "bgv")
 LOG_DEGREES: Final = (12, 13, 14, 15)
 OURS, SEALS_PRIMES, SEAL = "hesc", "hesc, SEAL's primes", "SEAL"
+MODULO_Q: Final = "hesc, plaintext modulo q"
 _WHAT: Final = {
     "encode": "Encoding",
     "decode": "Decoding",
@@ -137,7 +139,7 @@ class OperationTable:
         call = Ours(our_params(scheme, 1 << log_degree)).operation(self._operation, LENGTHS[-1])
         two = TwoThreads(scheme, 1 << log_degree, self._operation)
         work: dict[str, Callable[[int], Mapping[str, float]]] = {
-            "one": lambda _number: timed({"": call}),
+            "one": lambda _number: timed({"": call}, time.perf_counter),
             "two": lambda _number: {"": two.run()},
         }
         runs: dict[str, list[Mapping[str, float]]] = {"one": [], "two": []}
@@ -148,13 +150,13 @@ class OperationTable:
 
     def plot(self, report: Report, path: Path) -> None:
         """Time against the parameter set, as the paper's figures draw it."""
-        _plot(report, path, "microseconds")
+        _plot(report, path)
 
 
 def _notes(operation: str) -> list[str]:
     notes = [
-        "ratios are hesc's time over SEAL's, the worst of the five lengths; `two_threads` is one "
-        "thread's time over two threads'",
+        "times are the processor's, on one thread; ratios are hesc's over SEAL's, the worst of the "
+        "five lengths; `two_threads` is one thread's time over two threads', by the clock",
         "hesc's own chains have as many special primes as the paper's library (1, 1, 2, 3), hence "
         "at log N = 14 and 15 a smaller modulus of ciphertexts than SEAL; `seals_primes` has "
         "SEAL's sizes of primes, all but one of them in ciphertexts",
@@ -204,7 +206,7 @@ class RedundancyTable:
             _, cipher, _ = ours.sizes(LENGTHS[0])
             rows.append(
                 _row(
-                    f"hesc, plaintext modulo q: {scheme}",
+                    f"{MODULO_Q}: {scheme}",
                     log_degree,
                     {str(n): self._of((words, cipher, 0), scheme, n) for n in LENGTHS},
                 )
@@ -235,11 +237,44 @@ class RedundancyTable:
         )
 
     def plot(self, report: Report, path: Path) -> None:
-        """Redundancy against the parameter set."""
-        _plot(report, path, "bits for each bit")
+        """Redundancy against the length of the vector: the shape of each row of the table."""
+        from hesc_papers.plots import figure
+
+        colours = dict(
+            zip(LOG_DEGREES, ("tab:blue", "tab:orange", "tab:green", "tab:red"), strict=True)
+        )
+        styles = {"paper": ":^", OURS: "-o", MODULO_Q: "-.x", SEAL: "--s"}
+        with figure(path, (15, 5.5), (1, len(SCHEMES))) as axes:
+            for axis, scheme in zip(axes, SCHEMES, strict=True):
+                for row in report.rows:
+                    name, _, log_degree = row["candidate"].rpartition(", log N = ")
+                    library, _, of_scheme = name.rpartition(": ")
+                    if of_scheme == scheme:
+                        values = [row[str(length)] for length in LENGTHS]
+                        colour = colours[int(log_degree)]
+                        axis.plot(LENGTHS, values, styles[library], color=colour, mfc="none")
+                axis.set_xscale("log", base=2)
+                axis.set_yscale("log")
+                axis.set_xlabel("numbers in the vector")
+                axis.set_title(scheme.upper())
+                axis.grid(alpha=0.3)
+            axes[0].set_ylabel("bits for each bit")
+            # Curves of equal libraries and of equal sets look alike in every panel.
+            for library, style in styles.items():
+                axes[0].plot([], [], style, color="black", mfc="none", label=library)
+            for log_degree, colour in colours.items():
+                axes[0].plot([], [], color=colour, label=f"log N = {log_degree}")
+            drawing = axes[0].get_figure()
+            drawing.suptitle(report.title)
+            drawing.legend(
+                *axes[0].get_legend_handles_labels(),
+                loc="outside lower center",
+                ncols=8,
+                fontsize=8,
+            )
 
 
-def _plot(report: Report, path: Path, label: str) -> None:
+def _plot(report: Report, path: Path) -> None:
     from hesc_papers.plots import figure
 
     names = list(dict.fromkeys(row["candidate"].rsplit(", log N", 1)[0] for row in report.rows))
@@ -263,7 +298,7 @@ def _plot(report: Report, path: Path, label: str) -> None:
         axes.set_yscale("log")
         axes.set_xticks(LOG_DEGREES)
         axes.set_xlabel("log2 of the ring degree, curves side by side; vectors of 2048 numbers")
-        axes.set_ylabel(label)
+        axes.set_ylabel("microseconds")
         axes.set_title(report.title)
         axes.legend(fontsize=7, ncols=2)
 

@@ -1,6 +1,7 @@
 """`hsiao2022sche` figure 3: how much sooner stream products are there, by the number of products.
 
-Computed for 64 threads, as in the paper, and measured with those of this machine.
+Computed for 64 threads, as the paper has it, for every precision and number of products; then for
+1 to 64 threads, measured as far as this machine has them and computed beyond.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from hesc_papers.other_process import OtherProcess
 from hesc_papers.report import Report
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from hesc._support.studies import Options
@@ -33,7 +35,8 @@ if TYPE_CHECKING:
 IDENTIFIER: Final = "hsiao2022sche:figure-3"
 TITLE: Final = "Latency of stream products over that of array multipliers"
 
-THREADS: Final = 64
+PAPER_THREADS: Final = 64
+THREADS: Final = (1, 2, 4, 8, 16, 32, 64)
 PRECISIONS: Final = tuple(range(2, 11))
 PRODUCTS: Final = tuple(2**k for k in range(11))
 # What is measured, and with how many products.
@@ -86,100 +89,142 @@ def _serve() -> None:
         print(json.dumps(found), flush=True)
 
 
-def reproduce(options: Options) -> Report:
-    """A row for each precision and number of products."""
-    threads = os.cpu_count() or 1
-    rows: list[dict[str, Any]] = []
+def _paper_rows(options: Options) -> list[dict[str, Any]]:
+    """The figure as the paper has it: computed, for both depths that it states."""
     precisions = PRECISIONS[::4] if options.quick else PRECISIONS
-    products = PRODUCTS[::5] if options.quick else PRODUCTS
-    for bits in precisions:
-        rows += [
-            {
-                "bits": bits,
-                "products": count,
-                "depth 8n": speedup(bits, count, THREADS, 8 * bits),
-                "depth 2n": speedup(bits, count, THREADS, 2 * bits),
-            }
-            for count in products
-        ]
-    measured = (3,) if options.quick else MEASURED
-    counts = MEASURED_PRODUCTS[:2] if options.quick else MEASURED_PRODUCTS
+    return [
+        {
+            "bits": bits,
+            "products": count,
+            "threads": PAPER_THREADS,
+            "from": "computed",
+            "depth 8n": speedup(bits, count, PAPER_THREADS, 8 * bits),
+            "depth 2n": speedup(bits, count, PAPER_THREADS, 2 * bits),
+        }
+        for bits in precisions
+        for count in (PRODUCTS[::5] if options.quick else PRODUCTS)
+    ]
+
+
+def _measured_row(seconds: Mapping[str, float]) -> dict[str, float]:
+    return {
+        "measured": seconds[BINARY] / seconds[AND_STREAMS],
+        "compiled": seconds[BINARY_COMPILED] / seconds[AND_STREAMS],
+        "XOR": seconds[BINARY] / seconds[XOR_STREAMS],
+        "XOR/compiled": seconds[BINARY_COMPILED] / seconds[XOR_STREAMS],
+        "XOR blocks": seconds[BINARY] / seconds[XOR_PACKED],
+    }
+
+
+def reproduce(options: Options) -> Report:
+    """A row for each precision, number of products and threads."""
+    cores = os.cpu_count() or 1
+    counts = MEASURED_PRODUCTS[:1] if options.quick else MEASURED_PRODUCTS
     cases = [
         (bits, count)
-        for bits in measured
+        for bits in (MEASURED[:1] if options.quick else MEASURED)
         for count in counts
         if 6 * bits**2 * count < MOST_BOOTSTRAPS
     ]
-    ratios = {}
-    measurements = Measurements(__name__, threads=threads)
+    here = [threads for threads in THREADS if threads <= cores]
+    processes = {threads: Measurements(__name__, threads=threads) for threads in here}
+    rows = _paper_rows(options)
+    ratios: dict[str, float] = {}
+    totals = {threads: dict.fromkeys((BINARY, AND_STREAMS), 0.0) for threads in here}
     for bits, count in options.track(cases, "figure 3"):
-        seconds = measurements.run(bits, count)
-        row = {
-            "bits": bits,
-            "products": count,
-            "machine": speedup(bits, count, threads, int(seconds["layers"])),
-            "measured": seconds[BINARY] / seconds[AND_STREAMS],
-            "compiled": seconds[BINARY_COMPILED] / seconds[AND_STREAMS],
-            "XOR": seconds[BINARY] / seconds[XOR_STREAMS],
-            "XOR/compiled": seconds[BINARY_COMPILED] / seconds[XOR_STREAMS],
-            "XOR blocks": seconds[BINARY] / seconds[XOR_PACKED],
-        }
-        rows.append(row)
         name = f"{bits}bit_{count}"
-        ratios[f"measured.{name}"] = row["measured"]
-        ratios[f"xor.{name}"] = row["XOR"]
-    measurements.close()
+        layers = 0
+        for threads in THREADS:
+            row: dict[str, Any] = {"bits": bits, "products": count, "threads": threads}
+            if threads in processes:
+                seconds = processes[threads].run(bits, count)
+                layers = int(seconds["layers"])
+                row |= {"from": "measured", **_measured_row(seconds)}
+                ratios[f"measured.{name}.threads_{threads}"] = row["measured"]
+                ratios[f"xor.{name}.threads_{threads}"] = row["XOR"]
+                for candidate in totals[threads]:
+                    totals[threads][candidate] += seconds[candidate]
+            else:
+                row["from"] = "computed"
+            row["counted"] = speedup(bits, count, threads, layers)
+            rows.append(row)
+    for process in processes.values():
+        process.close()
+    for threads in here[1:]:
+        for candidate, label in ((BINARY, "array"), (AND_STREAMS, "and")):
+            ratios[f"scaling.{label}.threads_{threads}"] = (
+                totals[1][candidate] / totals[threads][candidate]
+            )
     return Report(
         IDENTIFIER,
         TITLE,
         "times as fast",
         rows,
         ratios=ratios,
-        parameters={"threads": THREADS, "machine.threads": threads},
+        parameters={"threads": list(THREADS), "machine.threads": cores},
         notes=[
-            "depth 8n and 2n: computed for 64 threads; the paper gives the depth of the array "
-            "multiplier as 8n in section 2 and its latency as 2n gates in section 3",
-            "machine: computed for this machine's threads and the depth of the circuit as it is; "
-            "measured: the same, run; compiled: with the array multiplier compiled",
+            f"depth 8n and 2n: computed for {PAPER_THREADS} threads, as in the paper; it gives the "
+            "depth of the array multiplier as 8n in section 2 and its latency as 2n gates in "
+            "section 3",
+            "counted: gates spread over so many threads, for the depth of the circuit as it is; "
+            "measured: the same, run, as far as this machine has the threads. Rows beyond are "
+            "marked as computed. compiled: with the array multiplier compiled",
             "XOR: inverted-bipolar streams, as sums of bits and of blocks, over the array "
             "multiplier gate by gate and compiled, on as many threads",
+            "scaling: the time on one thread over that on so many, of all measured products",
         ],
     )
 
 
 def plot(report: Report, path: Path) -> None:
-    """Curves by precision; what was measured as points."""
+    """The paper's curves; ours by threads, hollow where computed; and what XOR streams gain."""
     from hesc_papers.plots import figure
 
-    with figure(path, (13, 5), (1, 2)) as axes:
-        for bits in sorted({row["bits"] for row in report.rows if "depth 8n" in row}):
-            points = [row for row in report.rows if row["bits"] == bits and "depth 8n" in row]
+    cores = report.parameters["machine.threads"]
+    with figure(path, (16, 5), (1, 3)) as axes:
+        paper = [row for row in report.rows if "depth 8n" in row]
+        for bits in sorted({row["bits"] for row in paper}):
+            points = [row for row in paper if row["bits"] == bits]
             x = [row["products"] for row in points]
             axes[0].plot(x, [row["depth 8n"] for row in points], marker=".", label=f"n = {bits}")
-        curves = {"machine": "x:", "measured": "o-", "XOR": "s-", "XOR/compiled": "^--"}
+        ours = [row for row in report.rows if "counted" in row]
         colours = ("tab:blue", "tab:orange", "tab:green", "tab:red")
-        bits_of = sorted({row["bits"] for row in report.rows if "measured" in row})
-        for bits, colour in zip(bits_of, colours, strict=False):
-            points = [row for row in report.rows if row["bits"] == bits and "measured" in row]
-            x = [row["products"] for row in points]
-            for curve, style in curves.items():
-                values = [row[curve] for row in points]
-                axes[1].plot(x, values, style, color=colour, label=f"{curve}, n = {bits}")
+        most = max(row["threads"] for row in ours if row["from"] == "measured")
+        for bits, colour in zip(sorted({row["bits"] for row in ours}), colours, strict=False):
+            for count, style in zip(MEASURED_PRODUCTS, ("-", "--", ":"), strict=True):
+                points = [row for row in ours if (row["bits"], row["products"]) == (bits, count)]
+                if not points:
+                    continue
+                label = f"n = {bits}, {count} product{'s' * (count > 1)}"
+                x = [row["threads"] for row in points]
+                axes[1].plot(x, [row["counted"] for row in points], style, color=colour, lw=1)
+                axes[1].plot(x, [row["counted"] for row in points], "o", mfc="white", color=colour)
+                found = [row for row in points if row["from"] == "measured"]
+                x, y = ([row[key] for row in found] for key in ("threads", "measured"))
+                axes[1].plot(x, y, "s" + style, color=colour, label=label)
+            of_bits = [row for row in ours if (row["bits"], row["threads"]) == (bits, most)]
+            x = [row["products"] for row in of_bits]
+            for curve, marker in {"XOR": "s-", "XOR/compiled": "^--", "measured": "o-"}.items():
+                y = [row[curve] for row in of_bits]
+                axes[2].plot(x, y, marker, color=colour, label=f"{curve}, n = {bits}")
         titles = (
-            f"computed, {THREADS} threads",
-            f"measured, {report.parameters['machine.threads']} threads",
+            f"computed, {PAPER_THREADS} threads, as the paper",
+            f"measured to {cores} threads (squares), computed (hollow)",
+            f"measured, {most} threads; XOR streams too",
         )
-        for axis, title in zip(axes, titles, strict=True):
+        labels = ("independent products", "threads", "independent products")
+        for axis, title, label in zip(axes, titles, labels, strict=True):
             axis.axhline(1, color="gray", linewidth=0.8)
             axis.set_xscale("log", base=2)
             axis.set_yscale("log")
-            axis.set_xlabel("independent products")
-            axis.set_title(title)
+            axis.set_xlabel(label)
+            axis.set_title(title, fontsize=10)
             axis.grid(alpha=0.3)
             axis.set_ylabel("times as fast as array multipliers")
         axes[0].figure.suptitle(report.title)
         axes[0].legend(fontsize=8)
-        axes[1].legend(fontsize=7, loc="center left", bbox_to_anchor=(1.02, 0.5))
+        axes[1].legend(fontsize=6)
+        axes[2].legend(fontsize=6, loc="center left", bbox_to_anchor=(1.02, 0.5))
 
 
 if __name__ == "__main__":

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hesc._support.studies import Options
+    from hesc.params import StreamParams
 
 IDENTIFIER: Final = "koseki2022hesc:table-2"
 TITLE: Final = "Time for each bit of a stochastic number, all schemes"
 
 STAGES: Final = ("Packing", "Encryption", "Add", "Mult", "Decryption", "Unpacking")
+CONCATENATED: Final = "Concatenation"
 PAPER: Final = {
     "GM": (None, 29.2, 0.703, 5.73, 41.4, None),
     "ElGamal": (None, 1.40e4, 1.40, 11.9, 1.42e4, None),
@@ -41,6 +43,23 @@ class _Ours(NamedTuple):
     elements: int
     stream_length: int
     peer: str
+    bit_a_slot: bool = False
+    """One bit in each slot, where the set has two in complex ones, which no mask can part."""
+
+    def params(self) -> StreamParams:
+        """The set."""
+        params: StreamParams = Params.preset(self.preset)
+        if not self.bit_a_slot:
+            return params
+        found: StreamParams = Params.lattice(
+            "ckks",
+            ring_degree=params.ring_degree or 0,
+            coeff_moduli=params.coeff_moduli,
+            packing="slots",
+            scale=params.scale,
+            assurance=params.assurance,
+        )
+        return found
 
 
 SHORT_EXPONENTS: Final = "ElGamal, exponents of 280 bits"
@@ -54,6 +73,9 @@ OURS: Final = {
     "ec_elgamal_secp256r1": _Ours("ec_elgamal_secp256r1", 1, 512, "ECElGamal"),
     "bfv_paper": _Ours("hestd2018_koseki_bfv_2048_rns", 8, 2048, "BFV"),
     "ckks_paper": _Ours("hestd2018_koseki_ckks_2048_rns", 8, 2048, "CKKS"),
+    "ckks_paper_bit_a_slot": _Ours(
+        "hestd2018_koseki_ckks_2048_rns", 8, 1024, "CKKS, a bit a slot", bit_a_slot=True
+    ),
     "bfv": _Ours("bfv_1024", 8, 1024, "BFV, N=1024"),
     "ckks": _Ours("ckks_1024", 8, 1024, "CKKS, N=1024"),
 }
@@ -69,16 +91,24 @@ class _SealSet(NamedTuple):
     plain_modulus: int | None = None
     scale: float | None = None
     packing: str = "slots"
+    bits_a_slot: int = 1
+
+    @property
+    def masks(self) -> bool:
+        """Whether a product with a plaintext lets single bits pass."""
+        return self.packing == "slots" and self.bits_a_slot == 1
 
 
 # SEAL keeps a last prime for itself: its 54 bits are one prime, ours two. Those of N = 1024 pack as
 # hesc's do where SEAL can.
 SEAL_SETS: Final = {
     "BFV": _SealSet("bfv", 2048, 18014398509404161, plain_modulus=12289),
-    "CKKS": _SealSet("ckks", 2048, 18014398509404161, scale=2.0**38),
+    "CKKS": _SealSet("ckks", 2048, 18014398509404161, scale=2.0**38, bits_a_slot=2),
+    "CKKS, a bit a slot": _SealSet("ckks", 2048, 18014398509404161, scale=2.0**24),
     "BFV, N=1024": _SealSet("bfv", 1024, 134215681, plain_modulus=2, packing="coefficients"),
-    "CKKS, N=1024": _SealSet("ckks", 1024, 134215681, scale=2.0**22),
+    "CKKS, N=1024": _SealSet("ckks", 1024, 134215681, scale=2.0**22, bits_a_slot=2),
 }
+MASK_SCALE: Final = 2.0**20
 
 
 class _Candidate(Protocol):
@@ -102,7 +132,7 @@ class _Hesc:
     """The operations of hesc. Packing is part of encryption, and unpacking of decryption."""
 
     def __init__(self, ours: _Ours) -> None:
-        params = Params.preset(ours.preset)
+        params = ours.params()
         self.bits = ours.elements * ours.stream_length
         self._secret, self._public = keygen(params)
         values = np.linspace(-1, 1, ours.elements)
@@ -123,6 +153,7 @@ class _Hesc:
         x, y = self._x.native, self._y.native
         operations: dict[str, Callable[[], Any]] = {
             "Encryption": lambda: self._encrypt(self._encoded[number % 2]),
+            CONCATENATED: lambda: x.append(y),
             "Mult": lambda: x.multiply(y, self._each, self._each),
             "Decryption": lambda: self._secret.counts(self._answer),
         }
@@ -185,45 +216,73 @@ class _Seal:
             plain_modulus=of.plain_modulus,
             packing=of.packing,
         )
-        rng = np.random.default_rng(1)
-        # Complex slots hold two bits each, and half as many are there.
-        self._streams: list[Any] = [
-            rng.integers(0, 2, of.ring_degree).astype(np.int64) for _ in range(8)
-        ]
-        if of.scheme == "ckks":
-            halves = [np.split(stream.astype(np.float64), 2) for stream in self._streams]
-            self._streams = [low + 1j * high for low, high in halves]
-        self._scale = of.scale
-        self.bits = len(self._streams) * of.ring_degree
+        # CKKS has half as many slots, which are complex.
+        slots = of.ring_degree // (1 if of.scale is None else 2)
+        self._streams = [self._random(number, slots, of) for number in range(8)]
+        self._of = of
+        self.bits = len(self._streams) * slots * of.bits_a_slot
         encrypt = self._setting.encryptor.encrypt
         self._plain = [self._pack(stream) for stream in self._streams]
         self._x = [encrypt(plain) for plain in self._plain]
         self._y = [encrypt(plain) for plain in self._plain]
+        if of.masks:
+            self.check()
 
-    def _pack(self, stream: Any) -> Any:
+    @staticmethod
+    def _random(number: int, slots: int, of: _SealSet) -> Any:
+        bits = np.random.default_rng(number).integers(0, 2, (of.bits_a_slot, slots))
+        if of.scale is None:
+            return bits[0]
+        return bits[0] + 1j * (bits[1] if of.bits_a_slot == 2 else 0)
+
+    def _pack(self, stream: Any, scale: float | None = None) -> Any:
         encoder = self._setting.encoder
-        if self._scale is None:
+        if self._of.scale is None:
             return encoder.encode(stream)
-        return encoder.encode_complex(stream, self._scale)
+        return encoder.encode_complex(stream, scale or self._of.scale)
 
     def _unpack(self, plain: Any) -> Any:
         encoder = self._setting.encoder
-        return encoder.decode(plain) if self._scale is None else encoder.decode_complex(plain)
+        return encoder.decode(plain) if self._of.scale is None else encoder.decode_complex(plain)
 
-    def run(self, _number: int) -> Mapping[str, float]:
+    def _sum(self, number: int) -> list[Any]:
+        """Algorithm 3: of each position one operand's bit, by a mask and its complement."""
+        evaluator, sums = self._setting.evaluator, []
+        for k, (a, b) in enumerate(zip(self._x, self._y, strict=True)):
+            mask = self._random(len(self._x) * (number + 1) + k, len(self._streams[k]), self._of)
+            parts = [
+                evaluator.multiply_plain(bits, self._pack(passing, MASK_SCALE))
+                for bits, passing in ((a, mask), (b, 1 - mask))
+            ]
+            sums.append(evaluator.add(*parts))
+        return sums
+
+    def check(self) -> None:
+        """Decrypts a sum of streams with themselves, which is the streams.
+
+        Raises:
+            HescError: it is not.
+
+        """
+        for total, stream in zip(self._sum(0), self._streams, strict=True):
+            found = np.array(self._unpack(self._setting.decryptor.decrypt(total)))
+            if not np.array_equal(np.round(found.real), stream.real):
+                raise HescError("the peer's sum with masks is wrong")
+
+    def run(self, number: int) -> Mapping[str, float]:
         """Microseconds a bit."""
         tools, x, y = self._setting, self._x, self._y
         decrypted = [tools.decryptor.decrypt(c) for c in x]
-        return _timed(
-            {
-                "Packing": lambda: [self._pack(stream) for stream in self._streams],
-                "Encryption": lambda: [tools.encryptor.encrypt(plain) for plain in self._plain],
-                "Mult": lambda: [tools.evaluator.add(a, b) for a, b in zip(x, y, strict=True)],
-                "Decryption": lambda: [tools.decryptor.decrypt(c) for c in x],
-                "Unpacking": lambda: [self._unpack(plain) for plain in decrypted],
-            },
-            self.bits,
-        )
+        operations: dict[str, Callable[[], Any]] = {
+            "Packing": lambda: [self._pack(stream) for stream in self._streams],
+            "Encryption": lambda: [tools.encryptor.encrypt(plain) for plain in self._plain],
+            "Mult": lambda: [tools.evaluator.add(a, b) for a, b in zip(x, y, strict=True)],
+            "Decryption": lambda: [tools.decryptor.decrypt(c) for c in x],
+            "Unpacking": lambda: [self._unpack(plain) for plain in decrypted],
+        }
+        if self._of.masks:
+            operations["Add"] = lambda: self._sum(number)
+        return _timed(operations, self.bits)
 
 
 def reproduce(options: Options) -> Report:
@@ -242,7 +301,7 @@ def reproduce(options: Options) -> Report:
         runs[name].append(stages)
     times = {name: medians(of_name) for name, of_name in runs.items()}
     rows: list[dict[str, Any]] = [
-        {"candidate": name, **{stage: stages.get(stage) for stage in STAGES}}
+        {"candidate": name, **{stage: stages.get(stage) for stage in (*STAGES, CONCATENATED)}}
         for name, stages in times.items()
     ]
     rows += [
@@ -256,16 +315,20 @@ def reproduce(options: Options) -> Report:
         rows,
         ratios=_ratios(times) if "seal" in options.peers else {},
         parameters={
-            "sets": {name: repr(Params.preset(ours.preset)) for name, ours in OURS.items()},
+            "sets": {name: repr(ours.params()) for name, ours in OURS.items()},
             "threads": 1,
         },
         repetitions=repetitions,
         notes=[
             "encryption of hesc includes packing and its decryption unpacking; ratios hold them "
             "against the peer's sum of both",
-            "the stochastic sum (Add) is algorithm 3: at each position the bit of one operand, "
-            "for BFV and CKKS by products with masks; with packing into coefficients there is "
-            "none, sums are concatenations and cost nothing",
+            "Add is algorithm 3: at each position the bit of one operand, which takes products "
+            "with two masks where many bits are in a ciphertext. Bits have slots of their own for "
+            "that: of two in a complex slot, as in CKKS otherwise, no mask lets one pass, and "
+            "products of polynomials mix coefficients. CKKS has half as many bits in a ciphertext",
+            "Concatenation is the sum that is as long as both operands. The paper's Add of "
+            "lattices, a fifth of its Mult, which is one addition of ciphertexts, is no product "
+            "with masks",
             "the peers are not constant-time and work a bit (gmpy2) or a ciphertext (SEAL) at a "
             "time; each has what hesc has: tables for powers of fixed bases, exponents of full "
             "length (as in the paper) and short ones, SEAL at N = 1024 with bits in coefficients "
@@ -287,20 +350,22 @@ def _ratios(times: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
         result[f"{name}.encrypt"] = encrypt / mine["Encryption"]
         result[f"{name}.multiply"] = peer["Mult"] / mine["Mult"]
         result[f"{name}.decrypt"] = decrypt / mine["Decryption"]
+        if "Add" in peer and "Add" in mine:
+            result[f"{name}.add"] = peer["Add"] / mine["Add"]
     return result
 
 
 def plot(report: Report, path: Path) -> None:
-    """Encryption, multiplication and decryption of every scheme on a logarithmic axis."""
+    """Encryption, sums, products and decryption of every scheme on a logarithmic axis."""
     from hesc_papers.plots import figure
 
-    shown = ("Encryption", "Mult", "Decryption")
+    shown = ("Encryption", "Add", "Mult", "Decryption")
     rows = report.rows[::-1]
-    with figure(path, (11, 0.5 * len(rows) + 1.6)) as axes:
+    with figure(path, (11, 0.6 * len(rows) + 1.6)) as axes:
         for k, stage in enumerate(shown):
-            places = [i + 0.25 * (1 - k) for i in range(len(rows))]
+            places = [i + 0.2 * (1.5 - k) for i in range(len(rows))]
             values = [row.get(stage) or np.nan for row in rows]
-            bars = axes.barh(places, values, height=0.24, label=stage)
+            bars = axes.barh(places, values, height=0.19, label=stage)
             axes.bar_label(bars, [f" {value:.3g}" for value in values], fontsize=7)
         axes.set_yticks(range(len(rows)), [row["candidate"] for row in rows])
         axes.set_xscale("log")

@@ -193,7 +193,7 @@ def _violates(error: float, stated: float, task: Task) -> bool:
 def _slack(samples: int) -> float:
     """How far the root mean square of so many normal errors is above its deviation, rarely.
 
-    By the tail of chi-square (Laurent and Massart); outputs of a sample count as one.
+    By the tail of chi-square (Laurent and Massart 2000); outputs of a sample count as one.
     """
     tail = math.log(1 / FALSE_ALARM)
     return math.sqrt(1 + 2 * math.sqrt(tail / samples) + 2 * tail / samples)
