@@ -3,7 +3,7 @@ use hesc_schemes::rlwe::SecretKey;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use super::declared::Plan;
+use super::plan::Plan;
 use super::wire::{self, Query};
 use crate::plans::PlanError;
 

@@ -17,12 +17,14 @@
 mod client;
 mod declared;
 mod model;
+mod plan;
 mod sizes;
 #[cfg(test)]
 mod tests;
 mod wire;
 
 pub use client::{decrypt, encrypt};
-pub use declared::{Declared, Plan, Shape};
+pub use declared::{Declared, Shape};
 pub use model::{Condition, Leaf, Model};
+pub use plan::Plan;
 pub use wire::{answer_bytes, query_bytes};

@@ -5,7 +5,7 @@ use hesc_schemes::rlwe::PublicKey;
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use super::declared::Plan;
+use super::plan::Plan;
 use super::wire::{self, Answer};
 use crate::plans::PlanError;
 

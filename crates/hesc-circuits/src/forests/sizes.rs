@@ -7,8 +7,7 @@ use hesc_schemes::rlwe::noise::{TAILS, secret_key_deviation};
 use hesc_schemes::wire::Writer;
 
 use super::declared::Declared;
-use super::wire;
-use crate::plans::Derived;
+use crate::plans::{Derived, FRAME, SEED};
 
 /// Ring degrees and bits of both primes that plans choose among: few, so that a key serves many plans.
 const SETS: [(usize, [u32; 2]); 13] = [
@@ -72,13 +71,26 @@ impl Sizes {
                 else {
                     continue;
                 };
-                let bytes = wire::both_bytes(declared, &found);
+                let bytes = found.query_bytes() + found.answer_bytes(declared);
                 if best.as_ref().is_none_or(|(least, _)| bytes < *least) {
                     best = Some((bytes, found));
                 }
             }
         }
         best.map(|(_, found)| found)
+    }
+
+    /// Bytes of a query.
+    pub fn query_bytes(&self) -> usize {
+        let rows = self.prime_bits.iter().map(|&bits| packed(self.ring_degree, bits));
+        FRAME + self.blocks * (SEED + rows.sum::<usize>())
+    }
+
+    /// Bytes of an answer.
+    pub fn answer_bytes(&self, declared: &Declared) -> usize {
+        FRAME
+            + packed(self.answers * self.ring_degree, self.bits)
+            + packed(declared.leaves(), self.bits)
     }
 
     /// In a set, with so many ciphertexts of a query, if there is room; None where fewer ciphertexts hold as many bits as well.
@@ -119,6 +131,11 @@ impl Sizes {
             deviation,
         })
     }
+}
+
+/// Bytes of so many numbers of so many bits.
+fn packed(numbers: usize, bits: u32) -> usize {
+    (numbers * bits as usize).div_ceil(8)
 }
 
 /// Deviations and bounds of the noise of a number, in units of the plaintext modulus `t`.

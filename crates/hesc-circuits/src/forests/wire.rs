@@ -3,9 +3,8 @@
 use hesc_schemes::wire::Kind;
 use hesc_schemes::{KeyId, SchemeError};
 
-use super::declared::{Declared, Plan};
-use super::sizes::Sizes;
-use crate::plans::{FRAME, SEED, Seed};
+use super::plan::Plan;
+use crate::plans::Seed;
 
 /// The ciphertexts of a query: seeds, and polynomials modulo one prime after the other.
 pub(super) struct Query {
@@ -19,35 +18,14 @@ pub(super) struct Answer {
     pub numbers: Vec<u64>,
 }
 
-fn packed(values: usize, bits: u32) -> usize {
-    (values * bits as usize).div_ceil(8)
-}
-
-fn query_size(sizes: &Sizes) -> usize {
-    let polynomial: usize =
-        sizes.prime_bits.iter().map(|&bits| packed(sizes.ring_degree, bits)).sum();
-    FRAME + sizes.blocks * (SEED + polynomial)
-}
-
-fn answer_size(declared: &Declared, sizes: &Sizes) -> usize {
-    FRAME
-        + packed(sizes.answers * sizes.ring_degree, sizes.bits)
-        + packed(declared.leaves(), sizes.bits)
-}
-
-/// Bytes of a query and its answer.
-pub(super) fn both_bytes(declared: &Declared, sizes: &Sizes) -> usize {
-    query_size(sizes) + answer_size(declared, sizes)
-}
-
 /// Bytes of a query.
 pub fn query_bytes(plan: &Plan) -> usize {
-    query_size(plan.sizes())
+    plan.sizes().query_bytes()
 }
 
 /// Bytes of an answer.
 pub fn answer_bytes(plan: &Plan) -> usize {
-    answer_size(plan.declared(), plan.sizes())
+    plan.sizes().answer_bytes(plan.declared())
 }
 
 pub(super) fn query_to_bytes(plan: &Plan, key: KeyId, query: &Query) -> Vec<u8> {
