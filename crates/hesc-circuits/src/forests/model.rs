@@ -11,8 +11,8 @@ use crate::plans::PlanError;
 
 /// What a leaf asks of a sample: `constant + sum of bits, or less them`, which is 0 where it holds and 1 where not.
 ///
-/// "The feature exceeds edge 5" is `1 - T_5`, "it does not exceed edge 7" is `T_7`, and one of several categories
-/// is the sum of the bits of the others.
+/// "The feature exceeds edge 5" is `1 - T_5`, "it does not exceed edge 7" is `T_7`. "The category is one of some" is one less the
+/// sum of their bits, and "it is none of them" that sum: one of both holds, also where no bit is set.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct Condition {
     /// Whether one is added.
@@ -133,8 +133,7 @@ impl Model {
             let mut found = products.at(&c_0, places);
             let constants: Zeroizing<Vec<u64>> =
                 Zeroizing::new(leaves.iter().map(|leaf| leaf.constant).collect());
-            products.add_scaled(&mut found, &constants, t);
-            products.add_noise(&mut found, sizes.deviation, rng);
+            products.add_scaled_with_noise(&mut found, &constants, t, sizes.deviation, rng);
             numbers.extend(products.round_to_bits(&found, sizes.bits));
             all.extend(products.round_to_bits(&c_1, sizes.bits));
         }
@@ -167,8 +166,10 @@ impl Model {
             shuffle(&mut order, rng);
             let mut costs = Zeroizing::new(vec![0u64; order.len()]);
             fill_uniform_row(&mut costs, of_costs - 1, rng);
-            for ((tree, leaf), r) in order.into_iter().zip(costs.iter()) {
-                let mut multiples = Zeroizing::new(vec![0u64; leaf.conditions.len()]);
+            let most = self.plan.declared().most_conditions as usize;
+            let mut multiples = Zeroizing::new(vec![0u64; most]);
+            for (&(tree, leaf), r) in order.iter().zip(costs.iter()) {
+                // As many as the largest leaf takes: time does not tell how many there are.
                 fill_uniform_row(&mut multiples, of_values, rng);
                 let value = leaf.value.rem_euclid(of_values as i64) as u64 + masks[tree];
                 let mut constant = number(0, value);
@@ -198,18 +199,22 @@ impl Model {
                 *x = i64::from(quotient) * t as i64;
             }
         }
-        let places = leaves.iter().enumerate().flat_map(|(row, leaf)| {
-            leaf.terms.iter().map(move |&(edge, class)| {
+        let used = leaves.iter().map(|leaf| leaf.terms.len()).sum::<usize>();
+        // As many as leaves of most conditions take, those of several bits apart.
+        let most = leaves.len() * self.plan.declared().most_conditions as usize;
+        let mut places = Zeroizing::new(Vec::with_capacity(used));
+        let mut numbers = Zeroizing::new(Vec::with_capacity(used.max(most)));
+        for (row, leaf) in leaves.iter().enumerate() {
+            for &(edge, class) in &leaf.terms {
                 let (block, bit) = (edge as usize / sizes.width, edge as usize % sizes.width);
                 let place = row * sizes.width + sizes.width - 1 - bit;
-                (block * sizes.ring_degree + place, class)
-            })
-        });
-        let (places, classes): (Vec<usize>, Vec<i64>) =
-            places.map(|(place, class)| (place, class as i64)).unzip();
-        let mut numbers = Zeroizing::new(classes);
+                places.push(block * sizes.ring_degree + place);
+                numbers.push(class as i64);
+            }
+        }
+        numbers.resize(used.max(most), 0);
         self.coset.fill(&mut numbers, rng);
-        for (place, &number) in places.into_iter().zip(numbers.iter()) {
+        for (&place, &number) in places.iter().zip(numbers.iter()) {
             polynomials[place] = number;
         }
     }

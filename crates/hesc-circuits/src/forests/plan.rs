@@ -20,7 +20,7 @@ impl Declaration for Declared {
         self.check()?;
         let found = Sizes::smallest(self).ok_or(PlanError::NoRoom {
             nearest: f64::INFINITY,
-            remedy: "round values to fewer bits, or fit the trees on fewer bins",
+            remedy: "round values to fewer bits, fit the trees on fewer bins, or serve fewer leaves",
         })?;
         let products = RingProducts::of_sizes(found.ring_degree, &found.prime_bits, None)?;
         Ok((products, found))

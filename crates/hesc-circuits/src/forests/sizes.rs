@@ -7,7 +7,7 @@ use hesc_schemes::rlwe::noise::{TAILS, secret_key_deviation};
 use hesc_schemes::wire::Writer;
 
 use super::declared::Declared;
-use crate::plans::{Derived, FRAME, SEED};
+use crate::plans::{Derived, FRAME, MOST_WORDS, SEED};
 
 /// Ring degrees and bits of both primes that plans choose among: few, so that a key serves many plans.
 const SETS: [(usize, [u32; 2]); 13] = [
@@ -118,6 +118,9 @@ impl Sizes {
         let bits =
             (2..=most.min(40)).find(|&bits| share + rounding / f64::from(bits).exp2() < 0.5 / t)?;
         let (answers, deviation) = (declared.leaves().div_ceil(rows), noise.deviation(t));
+        if answers.max(blocks) * ring_degree > MOST_WORDS {
+            return None;
+        }
         Some(Self {
             ring_degree,
             prime_bits,
