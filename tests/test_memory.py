@@ -55,7 +55,8 @@ REQUESTS: dict[str, Callable[[], object]] = {
         hesc.EncodedArray(_streams(2**16, 1000).streams, (1000, 1)) * _streams(2**16, 1000)
     ),
     "bits of streams": lambda: (
-        (hesc.EncodedArray(_streams(2**16, 100).streams, (100, 1)) ^ _streams(2**16, 200)).bits
+        # As many as are put together in 128 MiB, and a byte for each bit.
+        (hesc.EncodedArray(_streams(2**16, 128).streams, (128, 1)) ^ _streams(2**16, 128)).bits
     ),
     "ciphertexts": lambda: hesc.Encryptor(_given()[1], 64, layout="one_per_block").encrypt(
         np.zeros(10**6)
