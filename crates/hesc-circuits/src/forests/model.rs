@@ -1,3 +1,4 @@
+use hesc_math::Modulus;
 use hesc_math::discrete_gaussian::{CosetGaussian, DiscreteGaussian};
 use hesc_math::sampling::fill_uniform_row;
 use hesc_schemes::SchemeError;
@@ -123,7 +124,7 @@ impl Model {
         let mut sums = products.blinded_sums();
         let n = sizes.ring_degree;
         let mut polynomials = Zeroizing::new(vec![0; sizes.blocks * n]);
-        let (mut c_0, mut c_1) = (vec![0; products.words()], vec![0; products.words()]);
+        let [mut c_0, mut c_1] = [(); 2].map(|()| Zeroizing::new(vec![0; products.words()]));
         let (mut all, mut numbers) = (Vec::new(), Vec::new());
         let drawn = self.drawn(rng);
         for leaves in drawn.chunks(sizes.rows) {
@@ -137,7 +138,6 @@ impl Model {
             numbers.extend(products.round_to_bits(&found, sizes.bits));
             all.extend(products.round_to_bits(&c_1, sizes.bits));
         }
-        c_0.zeroize();
         Ok(wire::answer_to_bytes(plan, key, &Answer { c_1: all, numbers }))
     }
 
@@ -145,13 +145,11 @@ impl Model {
     fn drawn(&self, rng: &mut impl CryptoRng) -> Vec<Drawn> {
         let (of_costs, of_values, t) = self.plan.plain_moduli();
         // Numbers that are 1 modulo one of both and 0 modulo the other.
-        let inverse = hesc_math::Modulus::new(of_costs).inverse(of_values % of_costs);
+        let inverse = Modulus::new(of_costs).inverse(of_values % of_costs);
         let cost = of_values * inverse;
         let value = (t + 1 - cost) % t;
-        let number = |r: u64, rho: u64| {
-            ((u128::from(cost) * u128::from(r) + u128::from(value) * u128::from(rho))
-                % u128::from(t)) as u64
-        };
+        // Below 2^63: t is below 2^31, and what it is multiplied with below 2^32.
+        let number = |r: u64, rho: u64| (cost * r + value * rho) % t;
         let mut drawn = Vec::with_capacity(self.plan.declared().leaves());
         for trees in &self.outputs {
             let mut masks = Zeroizing::new(vec![0u64; trees.len()]);
