@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
@@ -19,6 +20,7 @@ from hesc.ml import (
     PrivateClassifier,
     PrivateMLPClassifier,
     PrivateNeighbours,
+    Trees,
 )
 from hesc.ml.square import PrivateSquareNetwork
 from hesc.protocols import registry
@@ -62,6 +64,12 @@ def _square() -> Any:
     return private
 
 
+def _trees() -> Any:
+    private = PrivateClassifier(RandomForestClassifier(3, max_depth=2, random_state=0))
+    private.fit(X, Y).plan(X, Trees())
+    return private
+
+
 PLANNED: Final = {
     "linear": _classifier,
     "outsourced": lambda: _classifier(Outsourced()),
@@ -70,6 +78,7 @@ PLANNED: Final = {
     "networks": _network,
     "neighbours": _neighbours,
     "streams": _square,
+    "trees": _trees,
 }
 """An estimator that each protocol of models serves."""
 AGREED: Final = {"linkage": LinkagePlan(70, 530, 128)}

@@ -14,6 +14,7 @@ mod codes;
 mod encoder;
 mod erased;
 mod errors;
+mod forests;
 mod galleries;
 mod galois_ring;
 mod gates;
@@ -114,6 +115,8 @@ mod _native {
         CircuitError, CorrelationError, DecryptionError, FusionError, HescError, KeyMismatchError,
         NoiseBudgetError, OutOfRangeError, ParameterError, SecurityError, ShapeError, WireError,
     };
+    #[pymodule_export]
+    use crate::forests::{ForestModel, ForestPlan, decrypt_sums, encrypt_edges};
     #[pymodule_export]
     use crate::galleries::{
         EncryptedGallery, GalleryPlan, GalleryProbes, decrypt_gallery_distances, encrypt_gallery,

@@ -35,6 +35,9 @@ from hesc.protocols.owners.party import Party
 from hesc.protocols.owners.plan import OwnersPlan
 from hesc.protocols.owners.server import OwnersServer
 from hesc.protocols.streams.options import Streams
+from hesc.protocols.trees.options import Trees
+from hesc.protocols.trees.plan import TreesPlan
+from hesc.protocols.trees.server import TreesServer
 
 if TYPE_CHECKING:
     from hesc.ml.boosters import load_booster
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
     from hesc.protocols.networks.client import NetworkClient
     from hesc.protocols.outsourced.client import OutsourcedClient
     from hesc.protocols.owners.client import OwnersClient
+    from hesc.protocols.trees.client import TreesClient
 
 __all__ = [
     "ClassClient",
@@ -92,6 +96,10 @@ __all__ = [
     "Scores",
     "ServerFolder",
     "Streams",
+    "Trees",
+    "TreesClient",
+    "TreesPlan",
+    "TreesServer",
     "load_booster",
     "load_onnx",
 ]
@@ -113,6 +121,7 @@ _LATER: Final = {
     "PrivateNeighbours": "hesc.ml.neighbours",
     "PrivateRegressor": "hesc.ml.estimators",
     "PrivateSquareNetwork": "hesc.ml.square",
+    "TreesClient": "hesc.protocols.trees.client",
     "load_booster": "hesc.ml.boosters",
     "load_onnx": "hesc.ml.onnx",
 }

@@ -15,6 +15,7 @@ from hesc.ml.classifying import Classifying
 from hesc.models import extraction, refusals
 from hesc.models.samples import on_copies
 from hesc.protocols.classes.options import Classes
+from hesc.protocols.trees.options import Trees
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -45,6 +46,7 @@ class PrivateClassifier(Classifying):
     _backends: ClassVar[Table] = {
         **Private._backends,  # noqa: SLF001 - of what this is a kind of
         Classes: "hesc.protocols.classes.backend:ClassBackend",
+        Trees: "hesc.protocols.trees.backend:TreesBackend",
     }
 
     def __sklearn_tags__(self) -> Any:
@@ -71,6 +73,10 @@ class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
     """
 
     _finals = extraction.REGRESSORS
+    _backends: ClassVar[Table] = {
+        **Private._backends,  # noqa: SLF001 - of what this is a kind of
+        Trees: "hesc.protocols.trees.backend:TreesBackend",
+    }
 
     def _check_fitted(self, fitted: Any) -> None:
         refusals.check_fitted(fitted, self._finals)

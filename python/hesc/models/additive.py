@@ -80,7 +80,8 @@ def edges_of(x: Array, binning: Binning, trees: TreeEnsemble | None) -> list[Arr
             for place in range(features)
         ]
     if isinstance(binning, int | np.integer) and not isinstance(binning, bool):
-        return [_quantiles(column, whole(binning, "bins", 2, _MOST_BINS)) for column in x.T]
+        count = whole(binning, "bins", 2, _MOST_BINS)
+        return [_quantiles(column[~np.isnan(column)], count) for column in x.T]
     if not isinstance(binning, list | tuple) or len(binning) != features:
         raise ShapeError(
             f"edges of bins are a list of {features}, for each feature its edges or an empty list"

@@ -152,6 +152,35 @@ def trees_of(final: Any) -> TreeEnsemble:
     return trees
 
 
+def agreeing_trees(
+    final: Any, x: NDArray[np.float64], clear: NDArray[np.float64], remedy: str
+) -> TreeEnsemble:
+    """The trees of a fitted model, whose sums are its library's scores.
+
+    Args:
+        final: what `has_trees`.
+        x: rows as it is given them.
+        clear: its library's scores of them.
+        remedy: what would do where its scores are none of these sums.
+
+    Raises:
+        ParameterError: they are not, or trees that are not computed here.
+
+    """
+    name = type(final).__name__ if not hasattr(final, "described") else "model"
+    if type(final) is AdaBoostRegressor:
+        raise ParameterError(f"{name} predicts medians, which are no sums of its trees; {remedy}")
+    trees = trees_of(final)
+    apart = np.abs(trees.scores(x) - clear).max()
+    doubt = fitted.doubt(fitted.library_of(final), trees)
+    if not apart <= 1e-9 * max(1.0, float(np.abs(clear).max())) + doubt:
+        raise ParameterError(
+            f"the trees of this {name} add up to scores that are {apart:.2g} apart from those of "
+            f"its own library; {remedy}"
+        )
+    return trees
+
+
 def linear_parts_of(estimator: Any) -> tuple[list[Transform], Linear | None]:
     """What a client computes of its features, and a linear model of the result; None of trees.
 

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.ensemble import AdaBoostRegressor
 
 from hesc._native import ParameterError
 from hesc._support.inputs import one_name, real_array
 from hesc.models import additive, extraction, fidelity, transforms
-from hesc.models.boosters import fitted
 from hesc.models.linear.simple import Linear
 from hesc.models.steps import transforms_of
 
@@ -93,16 +91,7 @@ def _exact(final: Any, x: Array, clear: Array, binning: Binning) -> FeatureTable
         f"{name}'s scores: "
         f"another model, whose fidelity the plan reports and min_fidelity bounds from below"
     )
-    if type(final) is AdaBoostRegressor:
-        raise ParameterError(f"{name} predicts medians, which are no sums of its trees; {hint}")
-    trees = extraction.trees_of(final)
-    apart = np.abs(trees.scores(x) - clear).max()
-    doubt = fitted.doubt(fitted.library_of(final), trees)
-    if not apart <= 1e-9 * max(1.0, float(np.abs(clear).max())) + doubt:
-        raise ParameterError(
-            f"the trees of this {name} add up to scores that are {apart:.2g} apart from those of "
-            f"its own library; {hint}"
-        )
+    trees = extraction.agreeing_trees(final, x, clear, hint)
     table = additive.tabled(trees, additive.edges_of(x, binning, trees), x)
     if table is None:
         raise ParameterError(

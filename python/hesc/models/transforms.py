@@ -190,9 +190,37 @@ class Bins:
         ]
 
 
+@dataclass(frozen=True, eq=False)
+class Exceeds:
+    """A one for each edge that a feature exceeds, `x > e`, and zeros for its others.
+
+    A feature that may be missing has one more, which is a one where it is; it exceeds nothing then.
+    """
+
+    name: ClassVar[str] = "exceeds"
+    discloses: ClassVar[str] = (
+        "the edges that features are compared with, which are thresholds of the model unless they "
+        "were given"
+    )
+    inputs: int
+    features: Array
+    """The feature of each block."""
+    counts: Array
+    """Its edges."""
+    missing: Array
+    """A one where it may be missing."""
+    edges: Array
+    """Edges of all blocks, one after the other, ascending in each."""
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """Features that go in and come out."""
+        return self.inputs, int(self.counts.sum() + self.missing.sum())
+
+
 Scaler = Affine | Standard | Stretch
 """Feature by feature, and linear: each has a `centre` and a `factor`."""
-Transform = Scaler | Clip | Projection | Monomials | Kernel | Bins | TableStep
+Transform = Scaler | Clip | Projection | Monomials | Kernel | Bins | Exceeds | TableStep
 
 
 class Folded(NamedTuple):
@@ -394,5 +422,5 @@ def _made(item: dict[str, Any]) -> Transform:
 
 _KINDS: Final[dict[str, type[Transform]]] = {
     kind.name: kind
-    for kind in (Affine, Standard, Stretch, Clip, Projection, Monomials, Kernel, Bins)
+    for kind in (Affine, Standard, Stretch, Clip, Projection, Monomials, Kernel, Bins, Exceeds)
 }

@@ -10,7 +10,7 @@ double that sends every double the same way (`double_thresholds`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -67,12 +67,17 @@ class TreeEnsemble:
     """A row of outputs for each node; zeros where it is no leaf."""
     offset: Array
     """What all leaves are added to, one number for each output."""
+    missing_left: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=bool))
+    """Where samples go that have no value of the feature, for each node whether left; none where
+    all features have values."""
 
     def __post_init__(self) -> None:
         nodes = len(self.features)
         alike = (self.thresholds, self.left, self.right, self.values)
         if any(len(part) != nodes for part in alike) or self.values.ndim != 2:
             raise ShapeError("the arrays of a tree ensemble have an entry for each node")
+        if len(self.missing_left) not in (0, nodes):
+            raise ShapeError("where missing cells go is said of each node, or of none")
         if not len(self.roots) or self.values.shape[1] != len(self.offset) or not len(self.offset):
             raise ShapeError("a tree ensemble has a tree and an output, and an offset for each")
         numbers = (self.thresholds, self.values, self.offset)
@@ -99,6 +104,11 @@ class TreeEnsemble:
         """Which nodes are leaves."""
         return self.features < 0
 
+    @property
+    def takes_missing(self) -> bool:
+        """Whether features may be missing."""
+        return bool(len(self.missing_left))
+
     def depths(self) -> Places:
         """Comparisons before each node is reached; 0 of a root."""
         found = np.zeros(len(self.features), dtype=np.int64)
@@ -115,17 +125,18 @@ class TreeEnsemble:
         tree has levels.
 
         Args:
-            samples: a row of `inputs` finite numbers for each.
+            samples: a row of `inputs` finite numbers for each; NaN where one is missing.
 
         Raises:
             ShapeError: rows of another length.
-            OutOfRangeError: a number that is not finite.
+            OutOfRangeError: an infinite number, or one that is missing where trees do not say where
+                it goes.
 
         """
         x = real_array(unmasked(samples, "samples"), "samples")
         if x.ndim != 2 or x.shape[1] != self.inputs:
             raise ShapeError(f"samples are rows of {self.inputs} features; got the shape {x.shape}")
-        if not np.isfinite(x).all():
+        if not np.isfinite(x).all() and (not self.takes_missing or np.isinf(x).any()):
             raise OutOfRangeError("trees compare finite numbers; remove or impute others first")
         found = np.empty((len(x), self.outputs))
         turn = max(1, _AT_ONCE // len(self.roots))
@@ -144,7 +155,10 @@ class TreeEnsemble:
         rows, trees = np.nonzero(~self.leaves[nodes])
         while len(rows):
             at = nodes[rows, trees]
-            smaller = x[rows, self.features[at]] <= self.thresholds[at]
+            cells = x[rows, self.features[at]]
+            smaller = cells <= self.thresholds[at]
+            if self.takes_missing:
+                smaller |= np.isnan(cells) & self.missing_left[at]
             below = np.where(smaller, self.left[at], self.right[at])
             nodes[rows, trees] = below
             further = ~self.leaves[below]
@@ -193,7 +207,7 @@ class TreeEnsemble:
         for tree in trees:
             given = tree.tree_.value[:, 0, :]
             values = _tied(given, len(trees)) if shares else given / len(trees)
-            grown.append(_grown(tree.tree_, values))
+            grown.append(_grown(tree.tree_, values, missing=True))
         return cls.joined(model.n_features_in_, grown, np.zeros(grown[0].values.shape[1]))
 
     @classmethod
@@ -262,6 +276,7 @@ class TreeEnsemble:
                         nodes["left"].astype(np.int64),
                         nodes["right"].astype(np.int64),
                         values,
+                        nodes["missing_go_to_left"].astype(bool),
                     )
                 )
         return cls.joined(model.n_features_in_, grown, offset)
@@ -290,7 +305,15 @@ class TreeEnsemble:
         offset = np.sum([part.offset for part in parts], axis=0)
         left, right = moved("left"), moved("right")
         return cls(
-            parts[0].inputs, moved("roots"), features, thresholds, left, right, values, offset
+            parts[0].inputs,
+            moved("roots"),
+            features,
+            thresholds,
+            left,
+            right,
+            values,
+            offset,
+            _of_all([part.missing_left for part in parts]),
         )
 
     @classmethod
@@ -320,7 +343,14 @@ class TreeEnsemble:
             moved([tree.right for tree in grown]),
             np.where(leaf[:, None], np.concatenate([tree.values for tree in grown]), 0.0),
             offset,
+            _of_all([tree.missing_left for tree in grown]),
         )
+
+
+def _of_all(parts: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    """Where missing cells go in several ensembles, if all of them say it."""
+    told = all(len(part) for part in parts)
+    return np.concatenate(parts) if told else np.empty(0, dtype=bool)
 
 
 FAMILIES: Final = (
@@ -381,17 +411,24 @@ class GrownTree:
     """A tree whose nodes are numbered from its root on."""
 
     def __init__(
-        self, features: Places, thresholds: Array, left: Places, right: Places, values: Array
+        self,
+        features: Places,
+        thresholds: Array,
+        left: Places,
+        right: Places,
+        values: Array,
+        missing_left: NDArray[np.bool_] | None = None,
     ) -> None:
         self.features = features
         self.thresholds = thresholds
         self.left = left
         self.right = right
         self.values = values
+        self.missing_left = np.empty(0, dtype=bool) if missing_left is None else missing_left
 
 
-def _grown(tree: Any, values: Array) -> GrownTree:
-    """A tree of scikit-learn, which compares features in float32."""
+def _grown(tree: Any, values: Array, *, missing: bool = False) -> GrownTree:
+    """A tree of scikit-learn, which compares features in float32, and may take missing ones."""
     leaf = tree.children_left < 0
     return GrownTree(
         np.where(leaf, -1, tree.feature).astype(np.int64),
@@ -399,4 +436,5 @@ def _grown(tree: Any, values: Array) -> GrownTree:
         tree.children_left.astype(np.int64),
         tree.children_right.astype(np.int64),
         np.ascontiguousarray(values, dtype=np.float64),
+        tree.missing_go_to_left.astype(bool) if missing else None,
     )

@@ -60,6 +60,7 @@ PROTOCOLS: dict[str, Protocol] = {
         ("networks", "Network", False),
         ("neighbours", "Neighbours", False),
         ("streams", "Stream", True),
+        ("trees", "Trees", False),
     )
 } | {
     "linkage": Protocol("hesc.protocols.linkage", "Linkage", has_model=False, client="Matcher"),

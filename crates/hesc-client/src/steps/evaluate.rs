@@ -266,6 +266,13 @@ impl Step {
                 missing.apply(&mut cells);
                 return Ok(cells);
             }
+            Self::Exceeds(exceeds) => {
+                let found = exceeds.apply(&cells).map_err(|(row, column)| {
+                    let (column, step) = (Some(column), self.name());
+                    Fault { row, column, step, why: Why::NoCode(NoCode::Missing) }
+                })?;
+                return full(found);
+            }
             Self::Tokens(tokens) => {
                 let width = tokens.outputs();
                 let mut counts = vec![0.0; rows * width];

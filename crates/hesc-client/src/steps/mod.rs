@@ -24,7 +24,7 @@ use branches::Branch;
 use categories::{Codes, Fill, IsMissing};
 use kernels::{Kernel, Monomials, Projection};
 use numbers::Each;
-use one_hot::{Bins, Lookup};
+use one_hot::{Bins, Exceeds, Lookup};
 use range::Range;
 use tokens::Tokens;
 
@@ -47,6 +47,7 @@ enum Step {
     Monomials(Monomials),
     Kernel(Box<Kernel>),
     Bins(Bins),
+    Exceeds(Exceeds),
     Branches {
         inputs: usize,
         branches: Vec<Branch>,
@@ -80,6 +81,7 @@ impl Step {
             Self::Monomials(_) => "monomials",
             Self::Kernel(_) => "kernel",
             Self::Bins(_) => "bins",
+            Self::Exceeds(_) => "exceeds",
             Self::Branches { .. } => "branches",
             Self::Codes(_) => "codes",
             Self::OneHot(_) => "one_hot",
@@ -100,6 +102,7 @@ impl Step {
             Self::Monomials(monomials) => monomials.widths(),
             Self::Kernel(kernel) => kernel.widths(),
             Self::Bins(bins) => bins.widths(),
+            Self::Exceeds(exceeds) => exceeds.widths(),
             Self::Branches { inputs, branches } => {
                 (*inputs, branches.iter().map(Branch::width).sum())
             }

@@ -1,4 +1,6 @@
-//! Numbers that become a row of several: bins, categories and their tables.
+//! Numbers that become a row of several: bins, edges, categories and their tables.
+
+use crate::table::Cells;
 
 /// A one for the bin that a column, or a pair of columns, is in.
 ///
@@ -47,6 +49,48 @@ impl Bins {
             }
         }
         found
+    }
+}
+
+/// A one for each edge that a column exceeds, and where it may be missing a one for that.
+#[derive(Debug)]
+pub(super) struct Exceeds {
+    pub(super) inputs: usize,
+    pub(super) columns: Vec<Edged>,
+    pub(super) edges: Vec<f64>,
+    pub(super) outputs: usize,
+}
+
+/// A column, where its edges begin, and how many they are.
+#[derive(Debug)]
+pub(super) struct Edged {
+    pub(super) column: usize,
+    pub(super) start: usize,
+    pub(super) count: usize,
+    /// Whether cells without a value are taken: they exceed no edge, and have a one of their own.
+    pub(super) missing: bool,
+}
+
+impl Exceeds {
+    pub(super) fn widths(&self) -> (usize, usize) {
+        (self.inputs, self.outputs)
+    }
+
+    /// Ones and zeros, or the row and column of the first cell that is missing where it may not.
+    pub(super) fn apply(&self, cells: &Cells<'_>) -> Result<Vec<f64>, (usize, usize)> {
+        let mut found = Vec::with_capacity(cells.rows * self.outputs);
+        for (place, row) in cells.numbers.chunks_exact(self.inputs).enumerate() {
+            for edged in &self.columns {
+                let x = row[edged.column];
+                if x.is_nan() && !edged.missing {
+                    return Err((place, edged.column));
+                }
+                let edges = &self.edges[edged.start..edged.start + edged.count];
+                found.extend(edges.iter().map(|&edge| f64::from(u8::from(x > edge))));
+                found.extend(edged.missing.then_some(f64::from(u8::from(x.is_nan()))));
+            }
+        }
+        Ok(found)
     }
 }
 

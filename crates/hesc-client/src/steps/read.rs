@@ -7,7 +7,7 @@ use super::categories::{Categories, Cell, Codes, Column, Else, Fill, IsMissing};
 use super::functions::{self, Function, Power};
 use super::kernels::{Form, Kernel, Monomials, Projection};
 use super::numbers::Each;
-use super::one_hot::{Bins, Block, Lookup};
+use super::one_hot::{Bins, Block, Edged, Exceeds, Lookup};
 use super::quantiles::Output;
 use super::tokens::Tokens;
 use super::{DEEPEST, MOST, Norm, Step, WIDEST, unfit, width_after};
@@ -22,7 +22,7 @@ type Found<T> = Result<T, ClientError>;
 const HIGHEST: usize = 32;
 /// Columns that a step of few bytes may say that it takes.
 const INPUTS: usize = u32::MAX as usize;
-const NAMES: [&str; 19] = [
+const NAMES: [&str; 20] = [
     "affine",
     "standard",
     "stretch",
@@ -31,6 +31,7 @@ const NAMES: [&str; 19] = [
     "monomials",
     "kernel",
     "bins",
+    "exceeds",
     "branches",
     "codes",
     "one_hot",
@@ -106,6 +107,10 @@ fn one(item: &Json, deep: usize, left: &mut usize) -> Found<Step> {
             Step::Kernel(Box::new(kernel(&fields(&names)?)?))
         }
         "bins" => Step::Bins(bins(&fields(&["inputs", "features", "counts", "edges"])?)?),
+        "exceeds" => {
+            let names = ["inputs", "features", "counts", "missing", "edges"];
+            Step::Exceeds(exceeds(&fields(&names)?)?)
+        }
         "branches" => {
             let fields = fields(&["inputs", "branches"])?;
             let deep = deep.checked_sub(1).ok_or_else(no_list)?;
@@ -244,6 +249,28 @@ fn bins(fields: &Fields<'_>) -> Found<Bins> {
         || ClientError::document("a transform takes another number of features than there are");
     let outputs = outputs.ok_or_else(wide)? as usize;
     Ok(Bins { inputs, blocks, edges, outputs })
+}
+
+fn exceeds(fields: &Fields<'_>) -> Found<Exceeds> {
+    let refused = || unfit("exceeds");
+    let inputs = fields.whole("inputs", 1, INPUTS).map_err(|_| refused())?;
+    let [features, counts] = rows(fields, ["features", "counts"])?;
+    let (missing, edges) = (fields.row("missing")?, fields.row("edges")?);
+    fitting(missing.len() == features.len() && features.len() <= WIDEST, "exceeds")?;
+    let (mut start, mut outputs) = (0, 0);
+    let columns = features.iter().zip(&counts).zip(&missing).map(|((&feature, &count), &missing)| {
+        let (count, missing) = (whole(count, WIDEST)?, whole(missing, 2)? == 1);
+        // Each edge is above the one before.
+        let own = edges.get(start..start + count)?;
+        own.windows(2).all(|pair| pair[0] < pair[1]).then_some(())?;
+        let edged = Edged { column: whole(feature, inputs)?, start, count, missing };
+        start += count;
+        outputs += count + usize::from(missing);
+        Some(edged)
+    });
+    let columns = columns.collect::<Option<_>>().ok_or_else(refused)?;
+    fitting(start == edges.len() && outputs <= WIDEST, "exceeds")?;
+    Ok(Exceeds { inputs, columns, edges, outputs })
 }
 
 fn branch(value: &Json, inputs: usize, deep: usize, left: &mut usize) -> Found<Branch> {

@@ -1,0 +1,72 @@
+"""Models of trees as they are: the client learns scores, exact to the plan's unit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hesc.models import transforms
+from hesc.models.known import Known
+from hesc.protocols.backend import Backend, PlanRequest, check_concluded
+from hesc.protocols.runs import Run
+from hesc.protocols.trees import planning
+from hesc.protocols.trees.server import TreesServer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hesc.models.boxes import Boxes
+    from hesc.models.tables.forms import Rows
+    from hesc.protocols.runs import Progress
+    from hesc.protocols.trees.plan import TreesPlan
+
+    Array = NDArray[np.float64]
+
+
+class TreesBackend(Backend):
+    """Trees at the server, scores for the client."""
+
+    def __init__(self, plan: TreesPlan, request: PlanRequest, boxes: Boxes) -> None:
+        super().__init__(plan, request)
+        self.boxes = boxes
+        """The trees' leaves."""
+        self._known = Known(request.estimator, request.rows, request.clear)
+
+    @classmethod
+    def make(cls, request: PlanRequest) -> TreesBackend:
+        """Plans trees: see `hesc.protocols.trees.planning.make`."""
+        plan, boxes = planning.make(request)
+        check_concluded(plan, request)
+        return cls(plan, request, boxes)
+
+    def is_of(self, estimator: Any) -> bool:
+        """Whether a fitted model is the one that was planned."""
+        return self._known.is_still(estimator)
+
+    def server(self, *, keys: bytes | None = None) -> TreesServer:
+        """A server, which cannot decrypt; of one client's keys."""
+        return TreesServer(self.plan, *self.boxes[1:], keys=keys)
+
+    def simulated(
+        self,
+        rows: Rows,
+        *,
+        clip: bool,
+        random_state: int | None,  # noqa: ARG002 - nothing is drawn
+        progress: Progress,  # noqa: ARG002 - it takes no time
+    ) -> Run:
+        """Sums of leaves in the clear: exactly what encrypted ones give."""
+        plan: TreesPlan = self.plan
+        ready = plan.prepared(rows, clip=clip)
+        scores = plan.scored(self.boxes.sums(ready.features != 0))
+        sizes = plan.sizes(len(rows))
+        predictions = plan.predictions(scores)
+        return Run(predictions, scores, plan.error, sizes, ready.values, ready.samples)
+
+    def truth(self, rows: Rows, scores: Array) -> Array:
+        """Scores of what is computed, where thresholds were moved."""
+        plan: TreesPlan = self.plan
+        if plan.fidelity is None:
+            return scores
+        bits = transforms.transformed(plan.steps, rows) != 0
+        return plan.scored(self.boxes.sums(bits))

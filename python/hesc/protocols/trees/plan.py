@@ -1,0 +1,203 @@
+"""What client and server of a model of trees agree upon, and who learns what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from hesc._native import ForestPlan, WireError
+from hesc._support.inputs import whole
+from hesc.models import transforms
+from hesc.models.conclusions import INVERSES, PROBABILITIES, Concluding
+from hesc.protocols import labels, wire
+from hesc.protocols.disclosure import Disclosure, model_kind, secure, units
+from hesc.protocols.message import LARGEST, message_size
+from hesc.protocols.plan import ModelPlan
+from hesc.ring_products.plans import Sizes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hesc.models.fidelity import Fidelity
+    from hesc.models.transforms import Transform
+    from hesc.params.vectors import VectorParams
+    from hesc.protocols.copies import Copy
+
+ROWS: Final = 64
+"""Samples of a query, at most: each is a part of its own."""
+FINEST: Final = 64
+"""Of a unit `2**-finer`, `finer` is at most this, and at least less it."""
+
+
+def in_units(sums: NDArray[np.int64], finer: int) -> NDArray[np.float64]:
+    """Scores of sums of leaves in units of `2**-finer`, exactly."""
+    return np.ldexp(sums.astype(np.float64), -finer)
+
+
+@dataclass(frozen=True, eq=False)
+class TreesPlan(ModelPlan, Concluding):
+    """Public, and the same on both sides: edges, numbers of trees and leaves, the unit of scores.
+
+    `PrivateClassifier.plan` and `PrivateRegressor.plan` make one with `Trees()`; print it to read
+    who holds and learns what.
+    """
+
+    protocol: ClassVar[str] = "trees"
+    inputs: int = field(metadata=wire.INPUTS)
+    """Features of a sample before the client's transforms."""
+    names: list[str] = field(metadata=wire.NAMES)
+    """Names of the features, or none."""
+    steps: list[Transform] = field(metadata=wire.STEPS)
+    """What the client does with features; the last ones say which edges they exceed, by bits."""
+    forest: ForestPlan = field(metadata=wire.encoded(ForestPlan.to_bytes, ForestPlan.from_bytes))
+    """Numbers of edges, trees and leaves, and the ciphertexts that follow from them."""
+    finer: int = field(metadata=wire.whole(-FINEST, FINEST))
+    """The unit of scores is `2**-finer`."""
+    classes: NDArray[Any] | None = field(metadata=wire.SCORED_CLASSES)
+    """A classifier's classes; None of regressors."""
+    link: str = field(metadata=wire.LINK)
+    """One of `hesc.models.conclusions.LINKS`."""
+    fidelity: Fidelity | None = field(metadata=wire.FIDELITY)
+    """Where thresholds were moved: how near what is computed comes to the model."""
+    agreement: float | None = None
+    """The share of rows planned with that have the class of the model that is computed; only a
+    classifier's maker knows it."""
+    copy: Copy | None = None
+    """How good a copy of the model samples give; only the plan's maker knows it."""
+
+    def check(self) -> None:
+        """Refuses bits, scores and classes that do not fit together.
+
+        Raises:
+            WireError: naming which.
+
+        """
+        outputs = len(self.forest.outputs)
+        labels.check_scores(self.classes, outputs, self.link)
+        if transforms.width(self.steps, self.inputs) != self.forest.edges:
+            raise WireError("the transforms of a plan give another number of bits than its trees")
+        low, high = transforms.limits(self.steps, self.inputs)
+        if low.any() or (high != 1).any():
+            raise WireError("the last transforms of a plan of trees give bits")
+
+    @property
+    def params(self) -> VectorParams:
+        """The parameter set of the client's keys."""
+        found: VectorParams = self.forest.params
+        return found
+
+    @property
+    def key_options(self) -> dict[str, Any]:
+        """Options of key generation: nothing is relinearised."""
+        return {"products": False}
+
+    @property
+    def needs_keys(self) -> bool:
+        """Whether the server is given the client's public key: always, to hide the trees."""
+        return True
+
+    @property
+    def unit(self) -> float:
+        """What scores are multiples of."""
+        return float(2.0**-self.finer)
+
+    @property
+    def error(self) -> float:
+        """The largest error of a score: each leaf that is added up is rounded to a unit."""
+        return max(trees for trees, _ in self.forest.outputs) * self.unit / 2
+
+    @property
+    def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The least and the greatest value of each encrypted feature, which is a bit."""
+        return np.zeros(self.forest.edges), np.ones(self.forest.edges)
+
+    @property
+    def rows(self) -> int:
+        """Samples of one query, at most; more of them go as several."""
+        return max(1, min(ROWS, LARGEST // (2 * max(self.forest.sizes))))
+
+    def sizes(self, samples: int = 1) -> Sizes:
+        """Bytes up and down for so many samples, over as many queries as they take."""
+        full, rest = divmod(whole(samples, "samples", 0), self.rows)
+        counts = [self.rows] * full + [rest] * (rest > 0)
+        up, down = (
+            sum(message_size([part] * count) for count in counts) for part in self.forest.sizes
+        )
+        return Sizes(up, down)
+
+    def check_parts(self, parts: int, samples: int) -> None:
+        """Refuses a message with another number of ciphertexts than of samples.
+
+        Raises:
+            WireError: it has.
+
+        """
+        if parts != samples:
+            raise WireError(
+                f"a message of this plan has a part for each sample; this one has {parts} for "
+                f"{samples}"
+            )
+
+    def scored(self, sums: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Scores of sums of leaves, a row for each sample."""
+        return self.scores(in_units(sums, self.finer))
+
+    def disclosure(self) -> Disclosure:
+        """Who holds and learns what, with errors and bytes."""
+        outputs = self.forest.outputs
+        trees = sum(shape[0] for shape in outputs)
+        classes = None if self.classes is None else len(self.classes)
+        each = "a score" if len(outputs) == 1 else f"{len(outputs)} scores"
+        sees = f"sees its samples, {each} for each"
+        if self.classes is not None:
+            sees += ", its class" + (" and probabilities" * (self.link in PROBABILITIES))
+        elif self.link in INVERSES:
+            sees += f", and its prediction, which is {self.link} of that"
+        given = [f"{self.forest.edges} bits that features are compared to"]
+        given += ["their names"] * bool(self.names)
+        given += ["names of classes"] * (self.classes is not None)
+        counts = "; ".join(f"{trees} trees of {leaves} leaves" for trees, leaves in outputs[:4])
+        counts += "; ..." * (len(outputs) > 4)
+        rows = {
+            "setting": "client_server: the server holds the trees, the client samples and key",
+            "server": "sees how many samples there are, the plan, the key's name; no sample, no "
+            "score",
+            "client": sees,
+            "is given": "; ".join([*given, *transforms.disclosed(self.steps)]),
+            "trees": f"of each score the client is told trees and leaves, {counts}, conditions of "
+            f"a leaf ({self.forest.most_conditions} at most) and what sums stay within; which "
+            "feature is compared where, with which edge, shapes and values are hidden from a "
+            "client that follows the protocol, however many samples it asks for",
+            "strangers": "A CLIENT THAT DOES NOT FOLLOW THE PROTOCOL CAN LEARN STRUCTURE, by bits "
+            "that no sample has: give accounts to those who may know it",
+            "queries": "scores of chosen samples give trees away, whatever encrypts them; whoever "
+            "runs the server has to limit queries",
+        }
+        if self.copy is not None:
+            rows["copies"] = str(self.copy)
+        rows["error"] = (
+            f"{self.error:.3g} at most, in units of {units(classes, self.link)}: leaves are "
+            f"rounded to multiples of 2^{-self.finer}, of which {max(t for t, _ in outputs)} are "
+            "added up, exactly"
+        )
+        if self.fidelity is not None:
+            rows["fidelity"] = str(self.fidelity)
+        if self.agreement is not None:
+            rows["agreement"] = (
+                f"{100 * self.agreement:.2f} % of the rows planned with have the class of the "
+                "trees in double precision"
+            )
+        size = self.sizes()
+        rows["bytes"] = f"{size.up} up, {size.down} down for 1 sample"
+        rows["ring"] = (
+            f"N = {self.params.ring_degree}, {secure(self.params.assurance)}; a score decrypts "
+            "wrongly with a probability below 2^-128 for each leaf"
+        )
+        title = f"Private {model_kind(classes)}: {trees} trees, exactly, of {self.inputs} features"
+        return Disclosure(title, rows)
+
+    def __repr__(self) -> str:
+        what = "regressor" if self.classes is None else f"{len(self.classes)} classes"
+        return f"<hesc.protocols.trees.TreesPlan: {what}, {self.forest!r}>"

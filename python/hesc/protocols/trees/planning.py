@@ -1,0 +1,138 @@
+"""A plan from a model of trees, rows that it is planned with, and options."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from hesc._native import ForestPlan, ParameterError
+from hesc._support.inputs import one_name, whole
+from hesc.models import additive, boxes, extraction, fidelity, transforms
+from hesc.models.steps import transforms_of
+from hesc.protocols.trees import copying
+from hesc.protocols.trees.plan import FINEST, TreesPlan, in_units
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hesc.models.boxes import Boxes
+    from hesc.models.transforms import Exceeds
+    from hesc.models.trees import TreeEnsemble
+    from hesc.protocols.backend import PlanRequest
+
+    Array = NDArray[np.float64]
+
+BITS: Final = (8, 27)
+"""Of a sum of leaves."""
+_REMEDY: Final = (
+    "plan(X, Scores(refit='additive')) fits a sum of functions of single features to its scores, "
+    "which is another model"
+)
+
+
+def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
+    """The plan of a fitted model of trees, and its leaves.
+
+    Raises:
+        ParameterError: a model of something else, trees whose sums are not its scores, thresholds
+            that are no edges, more than a plan holds.
+
+    """
+    options, clear = request.options, request.clear
+    *before, final = extraction.parts_of(request.estimator)
+    if not extraction.has_trees(final):
+        raise ParameterError(
+            f"Trees() is for models of trees, and {type(final).__name__} is none; plan(X, "
+            f"Scores()) serves linear models"
+        )
+    bits = whole(options.bits, "bits", *BITS)
+    samples = whole(options.samples, "samples", 1, 1 << 20)
+    steps = [step for part in before for step in transforms_of(part)]
+    given = extraction.described_of(final)
+    own_steps = [] if given is None else given.steps
+    # By its library, since clients have no cell that is missing behind their last step.
+    x = extraction.transformed(before, request.rows)
+    x = transforms.transformed(own_steps, x) if own_steps else x
+    trees = extraction.agreeing_trees(final, x, clear, _REMEDY)
+    edges = additive.edges_of(x, options.bins, trees)
+    computed = _on_edges(trees, edges, options.move)
+    exceeds = boxes.bits_of(computed, edges, np.asarray(np.isnan(x).any(axis=0)))
+    found, finer = _rounded(computed, exceeds, bits)
+    forest = ForestPlan(exceeds.widths[1], found.shapes, found.most_conditions, (1 << bits - 1) - 1)
+    sums = found.sums(transforms.transformed([exceeds], x) != 0)
+    scores = in_units(sums, finer)
+    near, agreement = None, None
+    if computed is not trees:
+        both = (_concluded(scores), _concluded(clear)) if is_classifier(final) else None
+        near = fidelity.measured("bins", scores, clear, both, unseen=False)
+    if is_classifier(final):
+        wanted = clear if computed is trees else computed.scores(x)
+        agreement = float(np.mean(_concluded(scores) == _concluded(wanted)))
+    plan = TreesPlan(
+        inputs=request.rows.shape[1],
+        names=request.names,
+        steps=[*steps, *own_steps, exceeds],
+        forest=forest,
+        finer=finer,
+        classes=request.classes,
+        link=extraction.link_of(final),
+        fidelity=near,
+        agreement=agreement,
+        copy=copying.best(x, computed.scores, samples, classifies=is_classifier(final)),
+    )
+    return plan, found
+
+
+def _on_edges(trees: TreeEnsemble, edges: list[Array], move: object) -> TreeEnsemble:
+    """Trees whose thresholds are edges: these, or others if that is asked for.
+
+    Raises:
+        ParameterError: some are not.
+
+    """
+    if move is not None:
+        one_name(move, "move", ("nearest",))
+    off = boxes.off_edges(trees, edges)
+    if not off:
+        return trees
+    if move is None:
+        inner = int((~trees.leaves).sum())
+        raise ParameterError(
+            f"{off} of the {inner} comparisons of these trees are with thresholds that are none of "
+            f"the edges of bins=. bins='thresholds' has all, and publishes them; "
+            f"move='nearest' moves each to the nearest edge, which is another model, and the plan "
+            f"says how near; or fit the model on values that are the edges"
+        )
+    return boxes.moved(trees, edges)
+
+
+def _rounded(trees: TreeEnsemble, exceeds: Exceeds, bits: int) -> tuple[Boxes, int]:
+    """The leaves in the finest unit in which sums have so many bits, and that unit's exponent.
+
+    Raises:
+        ParameterError: sums that no unit fits.
+
+    """
+    most = (1 << bits - 1) - 1
+    largest = boxes.largest_sum(trees)
+    finer = FINEST if largest == 0 else math.floor(math.log2(most / largest))
+    while (finer := min(finer, FINEST)) >= -FINEST:
+        found = boxes.of(trees, exceeds, 2.0**-finer)
+        if found.reach <= most:
+            return found, finer
+        # Roundings go beyond.
+        finer -= 1
+    raise ParameterError(
+        f"scores of these trees are as large as {largest:.2g}, beyond what plans hold; scale the "
+        f"target the model is fitted to"
+    )
+
+
+def _concluded(scores: Array) -> NDArray[np.intp]:
+    if scores.shape[1] == 1:
+        return (scores[:, 0] > 0).astype(np.intp)
+    best: NDArray[np.intp] = scores.argmax(axis=1)
+    return best

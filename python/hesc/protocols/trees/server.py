@@ -1,0 +1,112 @@
+"""The server of a model of trees. Nothing that it imports can decrypt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from hesc._native import ForestModel, ParameterError, WireError
+from hesc._support import documents
+from hesc.models.boxes import Boxes
+from hesc.protocols import wire
+from hesc.protocols.server import Server
+from hesc.protocols.trees.plan import TreesPlan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+
+def _column(dtype: str) -> dict[str, Any]:
+    """A list of numbers of one type, little-endian, in base64."""
+    kind = np.dtype(dtype)
+
+    def write(column: NDArray[Any]) -> str:
+        return documents.base64_of(column.astype(kind).tobytes())
+
+    def read(value: Any, what: str, _: wire.Earlier) -> NDArray[Any]:
+        data = documents.bytes_of(value, what)
+        if len(data) % kind.itemsize:
+            raise WireError(f"{what} are numbers of {kind.itemsize} bytes each")
+        return np.frombuffer(data, dtype=kind)
+
+    return wire.declared(wire.Codec(write, read))
+
+
+class TreesServer(Server[TreesPlan]):
+    """Trees in the clear that answer encrypted bits with scores.
+
+    Args:
+        plan: what both sides agreed upon.
+        leaves, values, conditions, negated, terms, edges: as `hesc.models.boxes.Boxes` has them.
+        keys: what the client's `public_keys` gave: the server answers this client alone.
+
+    Raises:
+        ShapeError: counts that do not fit together, or other numbers of trees and leaves than the
+            plan's.
+        ParameterError, OutOfRangeError: values or conditions beyond what the plan declares.
+        KeyMismatchError, WireError: keys of another set, or damaged.
+
+    """
+
+    plan_type: ClassVar[type[TreesPlan]] = TreesPlan
+    fields: ClassVar[Mapping[str, Mapping[str, wire.Codec]]] = {
+        "leaves": _column("<u4"),
+        "values": _column("<i8"),
+        "conditions": _column("<u4"),
+        "negated": _column("u1"),
+        "terms": _column("<u4"),
+        "edges": _column("<u4"),
+    }
+
+    def __init__(
+        self,
+        plan: TreesPlan,
+        leaves: NDArray[Any],
+        values: NDArray[Any],
+        conditions: NDArray[Any],
+        negated: NDArray[Any],
+        terms: NDArray[Any],
+        edges: NDArray[Any],
+        *,
+        keys: bytes | None = None,
+    ) -> None:
+        super().__init__(plan, keys=keys)
+        if (negated > 1).any():
+            raise WireError("a condition is negated or not, 1 or 0")
+        counts = [np.ascontiguousarray(each, dtype=np.uint32) for each in (leaves, conditions)]
+        bits = [np.ascontiguousarray(each, dtype=np.uint32) for each in (terms, edges)]
+        self._boxes = Boxes(
+            [trees for trees, _ in plan.forest.outputs],
+            counts[0],
+            np.ascontiguousarray(values, dtype=np.int64),
+            counts[1],
+            np.ascontiguousarray(negated, dtype=bool),
+            *bits,
+        )
+        self._model = ForestModel(plan.forest, *self._boxes[1:])
+
+    @property
+    def query_parts(self) -> None:
+        """One for each sample."""
+        return
+
+    def model(self) -> dict[str, Any]:
+        """Values of the model's fields."""
+        return {name: getattr(self._boxes, name) for name in self.fields}
+
+    def compute(self, parts: tuple[bytes, ...], samples: int) -> list[bytes]:
+        """The answer to each sample's part.
+
+        Raises:
+            WireError, ParameterError, KeyMismatchError: as `answer`; another number of parts than
+                of samples.
+
+        """
+        self.plan.check_parts(len(parts), samples)
+        if self.keys is None:
+            raise ParameterError("the server has no keys: give keys=, client.public_keys()")
+        public = self.keys.public
+        return [self._model.answer(part, public) for part in parts]
