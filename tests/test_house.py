@@ -14,21 +14,21 @@ LIMITS: Final = {
     "rooms, hesc": 16,
     "rooms, hesc.ml": 20,
     "rooms, hesc.models": 20,
-    "rooms, hesc.protocols": 24,
+    "rooms, hesc.protocols": 25,
     "arrows in circles, hesc": 0,
     "arrows in circles, hesc.ml": 0,
     "arrows in circles, hesc.models": 0,
     "arrows in circles, hesc.protocols": 0,
     "circles of modules": 0,
-    "plan classes in Python": 12,  # two of these say what others share
+    "plan classes in Python": 13,  # two of these say what others share
     "containers of messages": 2,
     "kinds of messages": 50,
     "names of files that stand for several": 15,  # wanted: 0
     "names of classes that stand for several": 0,
-    "methods that only forward": 26,  # wanted: 0
+    "methods that only forward": 24,  # wanted: 0
     "docstrings that lean, public": 0,
     "docstrings that lean, private": 0,
-    "public names": 216,  # wanted: fewer
+    "public names": 219,  # wanted: fewer
     "arguments of `plan()`": 4,  # options, names, table, and the objective that chooses a plan
 }
 

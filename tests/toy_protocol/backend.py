@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,10 +23,9 @@ class ToyBackend(Backend):
     """Weights at the server, a score for the client."""
 
     def __init__(self, plan: ToyPlan, request: PlanRequest, numbers: tuple[int, ...]) -> None:
-        super().__init__(plan, request)
+        super().__init__(plan, request, Known(request.estimator, request.rows, request.clear))
         *weights, self._intercept = numbers
         self._weights = tuple(weights)
-        self._known = Known(request.estimator, request.rows, request.clear)
 
     @classmethod
     def make(cls, request: PlanRequest) -> ToyBackend:
@@ -49,10 +48,6 @@ class ToyBackend(Backend):
         plan = ToyPlan(inputs, request.names, [], request.classes, bound, max(1, most))
         check_concluded(plan, request)
         return cls(plan, request, numbers)
-
-    def is_of(self, estimator: Any) -> bool:
-        """Whether a fitted model is the one that was planned."""
-        return self._known.is_still(estimator)
 
     def server(self, *, keys: bytes | None = None) -> ToyServer:
         """A server, which cannot decrypt."""

@@ -206,7 +206,7 @@ class Exceeds:
     features: Array
     """The feature of each block."""
     counts: Array
-    """Its edges."""
+    """How many edges each block has."""
     missing: Array
     """A one where it may be missing."""
     edges: Array

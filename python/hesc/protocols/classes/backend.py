@@ -53,10 +53,9 @@ class ClassBackend(Backend):
     def __init__(
         self, plan: ClassPlan, request: PlanRequest, model: WholeModel, form: Linear | TreeEnsemble
     ) -> None:
-        super().__init__(plan, request)
+        super().__init__(plan, request, Known(request.estimator, request.rows, request.clear))
         self.model = model
         """What the server computes."""
-        self._known = Known(request.estimator, request.rows, request.clear)
         self.form = form
         """The model before it was quantised."""
         self.rows = request.rows[spread_out(len(request.rows))]
@@ -78,10 +77,6 @@ class ClassBackend(Backend):
             options=request.options,
         )
         return cls(plan, request, model, form)
-
-    def is_of(self, estimator: Any) -> bool:
-        """Whether a fitted model is the one that was planned."""
-        return self._known.is_still(estimator)
 
     def server(self, *, keys: bytes | None = None) -> ClassServer:
         """A server, which cannot decrypt and answers nothing without keys."""

@@ -40,10 +40,9 @@ class LinearBackend(Backend):
     _kind: ClassVar[type[LinearPlan]] = LinearPlan
 
     def __init__(self, plan: Any, request: PlanRequest, linear: Linear) -> None:
-        super().__init__(plan, request)
+        super().__init__(plan, request, Known(request.estimator, request.rows, request.clear))
         self.linear = linear
         """Transforms and weights."""
-        self._known = Known(request.estimator, request.rows, request.clear)
 
     @classmethod
     def make(cls, request: PlanRequest) -> LinearBackend:
@@ -69,10 +68,6 @@ class LinearBackend(Backend):
     def _secrecy(cls, options: Any) -> dict[str, Any]:
         """From whom weights are hidden: arguments of `planning.make`."""
         return {"hidden": options.hidden, "answers": options.answers}
-
-    def is_of(self, estimator: Any) -> bool:
-        """Whether a fitted model is the one that was planned."""
-        return self._known.is_still(estimator)
 
     def server(self, *, keys: bytes | None = None) -> Any:
         """A server, which cannot decrypt; where weights are hidden, of one client's keys."""

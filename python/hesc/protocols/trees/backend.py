@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hesc.models import transforms
 from hesc.models.known import Known
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hesc.models.boxes import Boxes
     from hesc.models.tables.forms import Rows
     from hesc.protocols.runs import Progress
+    from hesc.protocols.trees.boxes import Boxes
     from hesc.protocols.trees.plan import TreesPlan
 
     Array = NDArray[np.float64]
@@ -27,10 +27,9 @@ class TreesBackend(Backend):
     """Trees at the server, scores for the client."""
 
     def __init__(self, plan: TreesPlan, request: PlanRequest, boxes: Boxes) -> None:
-        super().__init__(plan, request)
+        super().__init__(plan, request, Known(request.estimator, request.rows, request.clear))
         self.boxes = boxes
         """The trees' leaves."""
-        self._known = Known(request.estimator, request.rows, request.clear)
 
     @classmethod
     def make(cls, request: PlanRequest) -> TreesBackend:
@@ -38,10 +37,6 @@ class TreesBackend(Backend):
         plan, boxes = planning.make(request)
         check_concluded(plan, request)
         return cls(plan, request, boxes)
-
-    def is_of(self, estimator: Any) -> bool:
-        """Whether a fitted model is the one that was planned."""
-        return self._known.is_still(estimator)
 
     def server(self, *, keys: bytes | None = None) -> TreesServer:
         """A server, which cannot decrypt; of one client's keys."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _HELD: Final = 1000
 """Rows that copies are held against, at most."""
 _TREES: Final = 50
-"""Of a copy."""
+"""Trees of a copy."""
 
 
 def best(x: Array, score: Callable[[Array], Array], samples: int, *, classifies: bool) -> Copy:

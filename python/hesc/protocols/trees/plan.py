@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ROWS: Final = 64
 """Samples of a query, at most: each is a part of its own."""
 FINEST: Final = 64
-"""Of a unit `2**-finer`, `finer` is at most this, and at least less it."""
+"""The unit of scores is from `2**-FINEST` to `2**FINEST`."""
 
 
 def in_units(sums: NDArray[np.int64], finer: int) -> NDArray[np.float64]:

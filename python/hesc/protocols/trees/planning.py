@@ -10,23 +10,23 @@ from sklearn.base import is_classifier
 
 from hesc._native import ForestPlan, ParameterError
 from hesc._support.inputs import one_name, whole
-from hesc.models import additive, boxes, extraction, fidelity, transforms
+from hesc.models import additive, extraction, fidelity, transforms
 from hesc.models.steps import transforms_of
-from hesc.protocols.trees import copying
+from hesc.protocols.trees import boxes, copying
 from hesc.protocols.trees.plan import FINEST, TreesPlan, in_units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.models.boxes import Boxes
     from hesc.models.transforms import Exceeds
     from hesc.models.trees import TreeEnsemble
     from hesc.protocols.backend import PlanRequest
+    from hesc.protocols.trees.boxes import Boxes
 
     Array = NDArray[np.float64]
 
 BITS: Final = (8, 27)
-"""Of a sum of leaves."""
+"""Bits of a sum of leaves, the fewest and the most."""
 _REMEDY: Final = (
     "plan(X, Scores(refit='additive')) fits a sum of functions of single features to its scores, "
     "which is another model"

@@ -8,9 +8,9 @@ import numpy as np
 
 from hesc._native import ForestModel, ParameterError, WireError
 from hesc._support import documents
-from hesc.models.boxes import Boxes
 from hesc.protocols import wire
 from hesc.protocols.server import Server
+from hesc.protocols.trees.boxes import Boxes
 from hesc.protocols.trees.plan import TreesPlan
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class TreesServer(Server[TreesPlan]):
 
     Args:
         plan: what both sides agreed upon.
-        leaves, values, conditions, negated, terms, edges: as `hesc.models.boxes.Boxes` has them.
+        leaves, values, conditions, negated, terms, edges: as `Boxes` has them.
         keys: what the client's `public_keys` gave: the server answers this client alone.
 
     Raises:
