@@ -35,6 +35,7 @@ _MODULES: Final = {
     "hesc:rings": "rings",
     "hesc:slots": "slots",
     "hesc:sorting": "sorting",
+    "hesc:trees": "trees",
     **{
         f"hsiao2022sche:figure-{figure}": f"hsiao2022sche_figure_{figure}" for figure in range(2, 6)
     },

@@ -53,23 +53,32 @@ def rows(*, quick: bool) -> Iterator[dict[str, Any]]:
         HescError: there is no such interpreter, or it failed; the message has what it said.
 
     """
-    for model in MODELS[: 2 if quick else None]:
-        found = _run(model)
-        predicted, right = np.array(found["found"]), np.array(found["right"])
-        if model.theirs == "ridge":
-            score = 1 - np.square(right - predicted).mean() / right.var()
-        else:
-            score = (predicted == right).mean()
-        yield {
-            "model": f"Concrete ML: {model.ours}",
-            "private": float(score),
-            "one sample, ms": 1e3 * found["seconds"],
-            "up": found["up"],
-            "down": found["down"],
-            "keys": found["keys"],
-            "samples of a query": 1,
-            "peer": f"concrete-ml {found['version']}, concrete-python {found['python']}",
-        }
+    yield from map(row, MODELS[: 2 if quick else None])
+
+
+def row(model: Model) -> dict[str, Any]:
+    """A row of a report for a model of the peer.
+
+    Raises:
+        HescError: as `rows`.
+
+    """
+    found = _run(model)
+    predicted, right = np.array(found["found"]), np.array(found["right"])
+    if model.theirs == "ridge":
+        score = 1 - np.square(right - predicted).mean() / right.var()
+    else:
+        score = (predicted == right).mean()
+    return {
+        "model": f"Concrete ML: {model.ours}",
+        "private": float(score),
+        "one sample, ms": 1e3 * found["seconds"],
+        "up": found["up"],
+        "down": found["down"],
+        "keys": found["keys"],
+        "samples of a query": 1,
+        "peer": f"concrete-ml {found['version']}, concrete-python {found['python']}",
+    }
 
 
 def _run(model: Model) -> dict[str, Any]:

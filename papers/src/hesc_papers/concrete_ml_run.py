@@ -26,6 +26,8 @@ def model(name: str) -> Any:
         "svm": lambda: private.LinearSVC(random_state=0),
         "ridge": private.Ridge,
         "tree": lambda: private.DecisionTreeClassifier(max_depth=3, random_state=0),
+        "forest": lambda: private.RandomForestClassifier(random_state=0),
+        "xgboost": private.XGBClassifier,
     }
     return models[name]()
 
