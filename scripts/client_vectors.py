@@ -152,6 +152,20 @@ def of_numbers() -> Iterator[Step]:
         yield case(
             norm, [step], Normalizer(norm).fit_transform(rows), numbers=rows, tolerance=4e-16
         )
+    # Edges that cells lie on, and one next to them; scikit-learn's trees compare so.
+    rows = np.column_stack([NUMBERS[:, 0], HOLES[:, 2]])
+    first, second = np.sort(NUMBERS[:3, 0]), np.sort(np.nextafter(NUMBERS[3:6, 2], 9.0))
+    exceeds = {
+        "step": "exceeds",
+        "inputs": 2,
+        "features": packed(np.array([1.0, 0.0])),
+        "counts": packed(np.array([3.0, 3.0])),
+        "missing": packed(np.array([1.0, 0.0])),
+        "edges": packed(np.concatenate([second, first])),
+    }
+    told = MissingIndicator(features="all").fit_transform(rows[:, 1:])
+    found = np.column_stack([rows[:, 1:] > second, told, rows[:, :1] > first])
+    yield case("edges that numbers exceed", [exceeds], found, numbers=rows)
 
 
 def of_functions() -> Iterator[Step]:
@@ -348,6 +362,13 @@ def refused() -> Iterator[Step]:
             "features": packed(np.array([[0.0, -1]])),
             "counts": packed(np.array([[1.0, 0]])),
             "edges": packed(np.zeros(1)),
+        },
+        "exceeds": {
+            "inputs": 2,
+            "features": packed(np.array([1.0, 0.0])),
+            "counts": packed(np.array([2.0, 1.0])),
+            "missing": packed(np.array([0.0, 1.0])),
+            "edges": packed(np.array([-1.5, 0.5, 2.0])),
         },
         "branches": {"inputs": 2, "branches": [{"columns": [0], "steps": []}]},
         "codes": {"columns": [codes([1.5], None, None), codes([2], 0, "missing")]},

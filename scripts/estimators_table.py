@@ -50,9 +50,11 @@ _BOOSTERS: Final = {
     "lightgbm": ("LGBMClassifier", "LGBMRegressor", "LGBMRanker"),
 }
 """Estimators of packages that need not be installed."""
+_EXACTLY: Final = "exactly: [trees](ml.md#trees-exactly)"
 _NOTES: Final = {
     **dict.fromkeys(("SVC", "NuSVC"), "`kernel='linear'`, two classes"),
     **dict.fromkeys(("SVR", "NuSVR"), "`kernel='linear'`"),
+    "AdaBoostRegressor": "a re-fit: [scorecards](ml.md#scorecards); it predicts medians",
     "GaussianNB": "the client encrypts squares of features",
     "QuadraticDiscriminantAnalysis": "the client encrypts products of two features",
     **dict.fromkeys(("MultinomialNB", "ComplementNB"), "logarithms of joint probabilities"),
@@ -132,8 +134,7 @@ def _models(place: str, finals: tuple[type, ...], linear: str) -> list[str]:
     served, refused = {}, {}
     for kind in _of(place):
         if kind in finals:
-            how = "bins, or comparisons: [trees](ml.md#scorecards-and-trees)"
-            how = linear if kind in simple.KINDS else how
+            how = linear if kind in simple.KINDS else _EXACTLY
             served[kind.__name__] = _NOTES.get(kind.__name__, how)
         elif kind in extraction.NEIGHBORS:
             served[kind.__name__] = "codes: [nearest neighbours](ml.md#nearest-neighbours)"
@@ -182,7 +183,7 @@ def _boosters() -> list[str]:
     for package, names in _BOOSTERS.items():
         for name in names:
             if name in taken:
-                served[name] = "bins, or comparisons: [trees](ml.md#scorecards-and-trees)"
+                served[name] = _EXACTLY
                 continue
             mixin = ClassifierMixin if "Classifier" in name else RegressorMixin
             made = type(name, (mixin, BaseEstimator), {"__module__": package, "fit": None})()

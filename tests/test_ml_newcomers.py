@@ -44,6 +44,7 @@ from hesc.ml import (
     PrivateNeighbours,
     PrivateRegressor,
     Scores,
+    Trees,
     ServerFolder,
 )
 from hesc.planner.deciding import _apart
@@ -90,16 +91,17 @@ def test_the_remedy_for_a_search_works(remedy: Any) -> None:
 def test_remedies_for_trees_work() -> None:
     """Refusals name a wish; with it the same model is planned."""
     deep = PrivateClassifier(DecisionTreeClassifier(max_depth=3, random_state=0)).fit(X, Y)
-    with pytest.raises(hesc.ParameterError, match=r"Classes\(\)\)? computes"):
-        deep.plan(X)
-    deep.plan(X, Classes())
+    with pytest.raises(hesc.ParameterError, match=r"Trees\(\)\) computes"):
+        deep.plan(X, Scores())
+    deep.plan(X, Trees())
+    deep.plan(X)
     forest = PrivateClassifier(RandomForestClassifier(5, random_state=0)).fit(X, Y)
-    with pytest.raises(hesc.ParameterError, match=r"Classes\(\)\)? computes"):
+    with pytest.raises(hesc.ParameterError, match=r"Trees\(\)\) computes"):
         forest.plan(X, Scores(refit="additive", min_fidelity=1))
     stumps = PrivateClassifier(GradientBoostingClassifier(max_depth=1, random_state=0)).fit(X, Y)
     with pytest.raises(hesc.ParameterError, match="bins='thresholds'") as refused:
         stumps.plan(X, Scores(bins=2, min_fidelity=0.999))
-    assert "Classes" not in str(refused.value)
+    assert "Trees()" not in str(refused.value)
     assert stumps.plan(X, Scores(bins="thresholds", min_fidelity=0.999)).fidelity.agreement == 1
 
 
@@ -278,7 +280,10 @@ def test_weights_that_nobody_takes_are_refused(private: Any, name: str) -> None:
         ({"bits": 3}, r"plan\(X, Classes\(bits=...\)\)"),
         ({"max_error": 1}, r"plan\(X, Scores\(max_error=...\)\) or plan\(X, Outsourced\("),
         ({"hidden": True, "bits": 3}, r"Scores\(hidden=...\)\); plan\(\) has no bits="),
-        ({"colour": 3}, "no colour=, and none of Scores, Outsourced, Parties, Classes has it"),
+        (
+            {"colour": 3},
+            "no colour=, and none of Scores, Outsourced, Parties, Classes, Trees has it",
+        ),
     ],
 )
 def test_arguments_that_are_options_say_whose(arguments: Any, words: str) -> None:

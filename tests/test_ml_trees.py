@@ -133,8 +133,10 @@ def test_what_is_no_tree(change: dict[str, Any], error: type[Exception]) -> None
 
 def test_samples_that_are_none() -> None:
     found = TreeEnsemble.from_sklearn(model_of("DecisionTreeClassifier")[0])
-    with pytest.raises(hesc.OutOfRangeError):
-        found.scores([[0.0, np.nan, 0.0, 0.0]])
+    boosted = TreeEnsemble.from_sklearn(model_of("GradientBoostingClassifier")[0])
+    for trees, number in ((found, np.inf), (boosted, np.nan)):
+        with pytest.raises(hesc.OutOfRangeError):
+            trees.scores([[0.0, number, 0.0, 0.0]])
     with pytest.raises(hesc.ShapeError):
         found.scores([[0.0, 1.0]])
 

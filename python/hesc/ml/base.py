@@ -17,6 +17,7 @@ from hesc.models import extraction, refusals, steps
 from hesc.models.boosters.fitted import names_of
 from hesc.models.samples import on_copies
 from hesc.models.steps.walking import unwrapped
+from hesc.protocols.trees.options import Trees
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -118,6 +119,11 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _check_fitted(self, fitted: Any) -> None:
         """Refuses a fitted estimator that is not computed here."""
         self._check(fitted)
+
+    def _default_options(self) -> Any:
+        """Trees are computed as they are."""
+        has_trees = extraction.has_trees(extraction.parts_of(self.estimator_)[-1])
+        return Trees() if has_trees and Trees in self._backends else None
 
     def _clear_scores(self, rows: Rows) -> NDArray[np.float64]:
         """Scores of the fitted model, a row for each sample."""

@@ -77,6 +77,10 @@ class Serving(Deployable):
         def _rows(self, X: ArrayLike) -> Rows: ...
         def _clear_scores(self, rows: Rows) -> NDArray[np.float64]: ...
 
+    def _default_options(self) -> Any:
+        """Options of a plan where none are given; None for the first of the table."""
+        return None
+
     @_hinting
     @usual_floats
     def plan(
@@ -99,10 +103,10 @@ class Serving(Deployable):
                 rows spread over it. Networks tell roughly its mean, and its largest distance from
                 that, too. Of nearest neighbours no row is its own neighbour; rows that were kept
                 from training are better.
-            options: who holds and who learns what, with what is wanted of it. Of linear models and
-                trees `Scores()`, by default; `Classes()`, of classifiers; `Outsourced()`;
-                `Parties({...})`. Of networks `Network()`, of those on streams `Streams()`, of
-                nearest neighbours `Neighbours()`, by default.
+            options: who holds and who learns what, with what is wanted of it. Of linear models
+                `Scores()`, by default, and of trees `Trees()`; `Classes()`, of classifiers;
+                `Outsourced()`; `Parties({...})`. Of networks `Network()`, of those on streams
+                `Streams()`, of nearest neighbours `Neighbours()`, by default.
             names: of the features, where the model was fitted without.
             table: whether to print the table of candidates; None prints it where Python is
                 interactive or standard output is a terminal.
@@ -123,7 +127,8 @@ class Serving(Deployable):
             CircuitError: a model whose comparisons no set has room for.
 
         """
-        kind, chosen = backend_for(self._backends, options)
+        wanted = self._default_options() if options is None else options
+        kind, chosen = backend_for(self._backends, wanted)
         rows = self._rows(X)
         named = self._named(names)
         # Names that are given here: scikit-learn does not know them, and ranges are by column.

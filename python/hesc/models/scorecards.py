@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LEAST: Final = 0.9
 """The least agreement, or R^2, with which a plan is made unless asked otherwise."""
-_AS_THEY_ARE: Final = "plan(X, Classes()) computes these trees as they are, for the class alone; "
+_AS_THEY_ARE: Final = "plan(X, Trees()) computes these trees as they are; "
 
 
 def of(
@@ -78,7 +78,7 @@ def of(
     if near.share < least:
         raise ParameterError(
             f"too far from the fitted model for min_fidelity={least:g}: {near}. "
-            f"{_nearer(final, refit)}, or write a smaller min_fidelity="
+            f"{_nearer(refit)}, or write a smaller min_fidelity="
         )
     model = Linear([*steps, table.bins], table.weights, table.intercepts, extraction.link_of(final))
     return model, near
@@ -96,20 +96,19 @@ def _exact(final: Any, x: Array, clear: Array, binning: Binning) -> FeatureTable
     if table is None:
         raise ParameterError(
             f"trees of this {name} compare several features each, which no sum of functions of "
-            f"single features is; {_AS_THEY_ARE if is_classifier(final) else ''}{hint}; with "
+            f"single features is; {_AS_THEY_ARE}{hint}; with "
             f"max_depth=1 boosted trees are computed as they are"
         )
     return table
 
 
-def _nearer(final: Any, refit: str | None) -> str:
+def _nearer(refit: str | None) -> str:
     """What would come nearer to the fitted model."""
     if refit is None:
         return "bins='thresholds' takes the trees' own and loses nothing; more bins= come nearer"
-    whole = _AS_THEY_ARE if is_classifier(final) else ""
     return (
-        f"{whole}more bins= and models of fewer levels come nearer (boosted trees with max_depth=1 "
-        f"are computed as they are)"
+        f"{_AS_THEY_ARE}more bins= and models of fewer levels come nearer (boosted trees with "
+        f"max_depth=1 are computed as they are)"
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hesc.models import transforms
 from hesc.models.known import Known
-from hesc.protocols.backend import Backend, PlanRequest, check_concluded
+from hesc.protocols.backend import Backend, PlanRequest, Roles, check_concluded
 from hesc.protocols.runs import Run
 from hesc.protocols.trees import planning
 from hesc.protocols.trees.server import TreesServer
@@ -57,6 +57,11 @@ class TreesBackend(Backend):
         sizes = plan.sizes(len(rows))
         predictions = plan.predictions(scores)
         return Run(predictions, scores, plan.error, sizes, ready.values, ready.samples)
+
+    @classmethod
+    def roles(cls, options: Any) -> Roles:  # noqa: ARG003 - all are alike
+        """Scores, and trees that are hidden from a client that follows the protocol."""
+        return Roles(hide_model=True)
 
     def truth(self, rows: Rows, scores: Array) -> Array:
         """Scores of what is computed, where thresholds were moved."""

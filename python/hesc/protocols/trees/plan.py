@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ROWS: Final = 64
 """Samples of a query, at most: each is a part of its own."""
-FINEST: Final = 64
+FINEST: Final = 1000
 """The unit of scores is from `2**-FINEST` to `2**FINEST`."""
 
 
