@@ -106,7 +106,7 @@ def test_classifiers_are_computed_as_they_are(name: str, data: Any) -> None:
 @pytest.mark.parametrize("name", REGRESSORS)
 def test_regressors_are_computed_as_they_are(name: str) -> None:
     x, y = SUGAR
-    private = _planned(REGRESSORS[name], x[::2], y[::2], bits=24)
+    private = _planned(REGRESSORS[name], x[::2], y[::2], sum_bits=24)
     plan = private._served().plan
     trees = extraction.trees_of(private.estimator_)
     rows = np.concatenate([x[1::29], _on_thresholds(trees, x[1::59], np.random.default_rng(1))])
@@ -224,8 +224,8 @@ def test_thresholds_that_are_no_edges_are_refused_or_moved_by_name() -> None:
     ("model", "options", "text"),
     [
         (LogisticRegression(max_iter=5000), Trees(), "is none; plan\\(X, Scores"),
-        (DecisionTreeClassifier(), Trees(bits=7), "bits is 7, not in 8 to 27"),
-        (DecisionTreeClassifier(), Trees(bits=28), "bits is 28, not in 8 to 27"),
+        (DecisionTreeClassifier(), Trees(sum_bits=7), "sum_bits is 7, not in 8 to 27"),
+        (DecisionTreeClassifier(), Trees(sum_bits=28), "sum_bits is 28, not in 8 to 27"),
         (DecisionTreeClassifier(), Trees(samples=0), "samples"),
         (DecisionTreeClassifier(), Trees(bins="edges"), "bins= is a number of bins"),
         (DecisionTreeClassifier(), Trees(bins=[[1.0]]), "edges of bins are a list of 30"),

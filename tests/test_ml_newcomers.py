@@ -44,8 +44,8 @@ from hesc.ml import (
     PrivateNeighbours,
     PrivateRegressor,
     Scores,
-    Trees,
     ServerFolder,
+    Trees,
 )
 from hesc.planner.deciding import _apart
 

@@ -90,6 +90,16 @@ def compile_model(
         float | None,
         typer.Option(help="Share of classes, or of variance, that trees in bins must keep."),
     ] = None,
+    move: Annotated[
+        str | None,
+        typer.Option(
+            help="'nearest' moves thresholds of trees that are computed exactly to the nearest of "
+            "--bins."
+        ),
+    ] = None,
+    sum_bits: Annotated[
+        int | None, typer.Option(help="Bits of scores of trees that are computed exactly.")
+    ] = None,
     min_agreement: Annotated[
         float | None, typer.Option(help="Share of classes that stay, where they are compared.")
     ] = None,
@@ -174,6 +184,8 @@ def compile_model(
         "bins": _number_of(bins),
         "refit": refit,
         "min_fidelity": min_fidelity,
+        "move": move,
+        "sum_bits": sum_bits,
         "min_agreement": min_agreement,
         "bits": feature_bits,
         "engine": engine,
@@ -256,8 +268,7 @@ def _options(private: Any, setting: str, disclose: str, given: dict[str, Any]) -
             f"{served}"
         )
     if kind is Scores:
-        # What such a model is planned with where nothing else is asked.
-        kind = next(iter(private._backends))  # noqa: SLF001 - its table of options
+        kind = _of_scores(private, given)
     known = [field.name for field in fields(kind)]
     flags = [f"--{_FLAGS.get(name, name.replace('_', '-'))}" for name in given if name not in known]
     if flags:
@@ -268,6 +279,16 @@ def _options(private: Any, setting: str, disclose: str, given: dict[str, Any]) -
     if kind is Parties and "parties" not in given:
         raise ParameterError("--setting many_parties takes --party, once for each party")
     return kind(**given)
+
+
+def _of_scores(private: Any, given: dict[str, Any]) -> type:
+    """Options of a model whose client learns scores: those that alone have what is given."""
+    # What such a model is planned with where nothing else is asked.
+    first: type = next(iter(private._backends))  # noqa: SLF001 - its table of options
+    default = private._default_options()  # noqa: SLF001 - those that its trees have
+    if default is None or set(given) <= {field.name for field in fields(first)}:
+        return first
+    return type(default)
 
 
 def _number_of(bins: str | None) -> int | str | None:

@@ -23,7 +23,7 @@ class Trees:
     move: Literal["nearest"] | None = None
     """Where a threshold is no edge: None refuses it, and "nearest" moves it to the nearest edge.
     **That is another model**, whose fidelity the plan reports."""
-    bits: int = 17
+    sum_bits: int = 17
     """Bits of a sum of leaves, from 8 to 27: the unit is the finest power of two that they hold.
     More of them make scores finer and messages longer."""
     samples: int = 1000

@@ -48,7 +48,7 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
             f"Trees() is for models of trees, and {type(final).__name__} is none; plan(X, "
             f"Scores()) serves linear models"
         )
-    bits = whole(options.bits, "bits", *BITS)
+    bits = whole(options.sum_bits, "sum_bits", *BITS)
     samples = whole(options.samples, "samples", 1, 1 << 20)
     steps = [step for part in before for step in transforms_of(part)]
     given = extraction.described_of(final)
