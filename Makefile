@@ -126,6 +126,7 @@ vectors: build ## Write the stored vectors again
 	$(BIN)/python -m scripts.logarithm_vectors
 	$(BIN)/python -m scripts.bit_vectors
 	$(BIN)/python -m scripts.product_vectors
+	$(BIN)/python -m scripts.tree_vectors
 
 booster-vectors: ## Write stored models of XGBoost, LightGBM and CatBoost again, which have to be installed
 	$(BIN)/python -m scripts.booster_models

@@ -41,6 +41,9 @@ KINDS = {
     "logarithm plan": 70,
     "logarithm upload": 71,
     "logarithm answer": 72,
+    "forest plan": 73,
+    "forest query": 74,
+    "forest answer": 75,
 }
 
 
