@@ -65,12 +65,6 @@ def _planned(model: Any, x: Any, y: Any, **options: Any) -> Any:
     return made
 
 
-def _reached(trees: TreeEnsemble, rows: Any, unit: float) -> Any:
-    """Scores of rows by the trees themselves, each leaf rounded by itself."""
-    nodes = trees._reached(np.asarray(rows, dtype=np.float64))
-    return np.rint(trees.values[nodes] / unit).sum(axis=1) + np.rint(trees.offset / unit)
-
-
 def _on_thresholds(trees: TreeEnsemble, rows: Any, rng: Any) -> Any:
     """Rows whose features are thresholds, and the numbers next to these."""
     found = rows.copy()
@@ -174,15 +168,17 @@ def test_boxes_say_what_trees_say(missing: bool) -> None:
         may = rng.random(trees.inputs) < 0.7 if missing else np.zeros(trees.inputs, dtype=bool)
         bits = boxes.bits_of(trees, edges, may)
         unit = 2.0 ** -int(rng.integers(4, 12))
-        found = boxes.of(trees, bits, unit)
+        whole = boxes.rounded(trees, unit)
+        found = boxes.of(trees, bits, whole)
         rows = rng.choice([-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0], (60, trees.inputs))
         rows[(rng.random(rows.shape) < 0.3) & may] = np.nan
         seen = transforms.transformed([bits], rows) != 0
         sums = found.sums(seen)
+        assert (sums == whole.sums(trees.reached(rows))).all()
         # Each leaf is rounded by half a unit, and what trees say of all samples once.
         counts = np.array([shape[0] for shape in found.shapes])
         assert (np.abs(sums * unit - trees.scores(rows)) <= (counts / 2 + 1e-6) * unit).all()
-        assert np.abs(sums).max() <= found.reach
+        assert np.abs(sums).max() <= found.reach <= whole.reach
         assert found.most_conditions == found.conditions.max()
         assert len(found.terms) == found.conditions.sum()
         # Exactly one leaf of each tree is reached, whatever is missing.
@@ -344,7 +340,7 @@ def test_documents_that_lie() -> None:
     lies: tuple[dict[str, Any], ...] = (
         {"classes": np.array([0, 1, 2])},
         {"steps": plan.steps[:-1]},
-        {"steps": [*plan.steps, transforms.Affine(*plan.ranges)]},
+        {"steps": [*plan.steps, transforms.Affine(plan.ranges[1], plan.ranges[1])]},
         {"link": "exp"},
         {"finer": 1001},
         {"inputs": 29},

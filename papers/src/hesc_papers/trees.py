@@ -253,7 +253,7 @@ def _checked(family: Family, wanted: int) -> dict[str, Any]:
 def _reached(estimator: Any, unit: float, rows: Any) -> Any:
     """Sums of rounded leaves, tree by tree as samples go down: no box and no bit."""
     trees = extraction.trees_of(extraction.parts_of(estimator)[-1])
-    nodes = trees._reached(np.asarray(rows, dtype=np.float64))  # noqa: SLF001 - which leaves
+    nodes = trees.reached(np.asarray(rows, dtype=np.float64))
     ends = np.append(trees.roots[1:], len(trees.features))
     total = np.zeros((len(rows), trees.outputs))
     for output in range(trees.outputs):

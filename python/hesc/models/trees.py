@@ -144,13 +144,18 @@ class TreeEnsemble:
             rows = x[first : first + turn]
             total = np.tile(self.offset, (len(rows), 1))
             # One after the other: sums in another order have other last bits.
-            for leaves in self._reached(rows).T:
+            for leaves in self.reached(rows).T:
                 total += self.values[leaves]
             found[first : first + turn] = total
         return found
 
-    def _reached(self, x: Array) -> Places:
-        """The leaf of each tree, a row for each sample."""
+    def reached(self, x: Array) -> Places:
+        """The leaf of each tree by its node, a row for each sample.
+
+        Args:
+            x: a row of `inputs` numbers for each, as `scores` takes them.
+
+        """
         nodes = np.broadcast_to(self.roots, (len(x), len(self.roots))).copy()
         rows, trees = np.nonzero(~self.leaves[nodes])
         while len(rows):

@@ -155,64 +155,113 @@ def moved(trees: TreeEnsemble, edges: list[Array]) -> TreeEnsemble:
     return replace(trees, thresholds=thresholds)
 
 
-def largest_sum(trees: TreeEnsemble) -> float:
-    """What scores stay within: of each tree its least or its greatest value, added up."""
+class Rounded(NamedTuple):
+    """Values of leaves in units: what is added up exactly."""
+
+    values: NDArray[np.int64]
+    """A row for each node, a column for each output."""
+    varying: NDArray[np.bool_]
+    """For each tree and output whether its leaves differ; if not it is part of the offset."""
+    constants: NDArray[np.int64]
+    """What outputs are of which no tree's leaves differ; 0 of others."""
+    reach: int
+    """What sums stay within: of each tree the largest absolute value, added up."""
+
+    def sums(self, reached: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The sums of leaves, given which node each tree reaches, a row for each sample."""
+        found: NDArray[np.int64] = self.values[reached].sum(axis=1) + self.constants
+        return found
+
+
+def rounded(trees: TreeEnsemble, unit: float) -> Rounded:
+    """Leaves rounded to units, and the offset with those of the first tree that differ.
+
+    A tree that says the same of all samples is part of the offset, and so is what the values of
+    each tree are around.
+
+    Args:
+        trees: the model.
+        unit: of scores.
+
+    """
     ends = np.append(trees.roots[1:], len(trees.features))
-    leaves = trees.leaves[:, None]
-    low, high = trees.offset.copy(), trees.offset.copy()
-    for first, end in zip(trees.roots, ends, strict=True):
-        own, values = leaves[first:end], trees.values[first:end]
-        low += np.where(own, values, np.inf).min(axis=0)
-        high += np.where(own, values, -np.inf).max(axis=0)
-    return float(max(np.abs(low).max(), np.abs(high).max()))
+    said = [
+        trees.values[first:end][trees.leaves[first:end]]
+        for first, end in zip(trees.roots, ends, strict=True)
+    ]
+    varying = np.array([(own != own[0]).any(axis=0) for own in said])
+    offset = trees.offset.copy()
+    for own, varies in zip(said, varying, strict=True):
+        offset += np.where(varies, 0.0, own[0])
+    values = np.zeros(trees.values.shape, dtype=np.int64)
+    middles = np.zeros(trees.outputs, dtype=np.int64)
+    reach = np.zeros(trees.outputs, dtype=np.int64)
+    first = varying.argmax(axis=0)
+    # The first tree comes last, with all that is added to it.
+    for tree in reversed(range(len(said))):
+        more = np.where(first == tree, offset, 0.0)
+        whole = np.where(varying[tree], np.rint((said[tree] + more) / unit), 0.0).astype(np.int64)
+        middle = (whole.min(axis=0) + whole.max(axis=0)) // 2
+        middles += middle
+        whole += np.where((first == tree) & varying[tree], middles, 0) - middle
+        reach += np.abs(whole).max(axis=0)
+        at = np.arange(trees.roots[tree], ends[tree])
+        values[at[trees.leaves[at]]] = whole
+    constants = np.where(varying.any(axis=0), 0, np.rint(offset / unit)).astype(np.int64)
+    return Rounded(values, varying, constants, int((reach + np.abs(constants)).max()))
 
 
-def of(trees: TreeEnsemble, bits: Exceeds, unit: float) -> Boxes:
+def of(trees: TreeEnsemble, bits: Exceeds, whole: Rounded) -> Boxes:
     """The leaves of trees whose thresholds are edges, but for those that no sample reaches.
-
-    Values are rounded to units, and the offset with those of the first tree. A tree that says the
-    same of all samples is part of the offset, and so is what the values of each tree are around.
 
     Args:
         trees: the model.
         bits: what a client computes.
-        unit: of scores.
+        whole: the leaves' values.
 
     """
     layout = _Layout(bits)
-    grown = [list(_leaves(trees, int(root), layout)) for root in trees.roots]
-    outputs = []
-    values: list[NDArray[np.int64]] = []
-    conditions: list[list[Condition]] = []
-    leaves = []
+    grown = [_grown(trees, int(root), layout) for root in trees.roots]
+    # Of an output that is the same for all samples.
+    alone = _Grown(np.empty(1, dtype=np.int64), *_columns([[]]))
+    values, parts, outputs = [], [], []
     for output in range(trees.outputs):
-        own = []
-        offset = float(trees.offset[output])
-        for tree in grown:
-            said = trees.values[[node for node, _ in tree], output]
-            if (said == said[0]).all():
-                offset += float(said[0])
-            else:
-                own.append((tree, said))
-        own = own or [([(-1, [])], np.zeros(1))]
-        added = [offset] + [0.0] * (len(own) - 1)
-        whole = [
-            np.rint((said + more) / unit).astype(np.int64)
-            for (_, said), more in zip(own, added, strict=True)
+        places = np.flatnonzero(whole.varying[:, output])
+        parts += [grown[place] for place in places] or [alone]
+        values += [whole.values[grown[place].nodes, output] for place in places] or [
+            whole.constants[output : output + 1]
         ]
-        middles = [int(each.min() + each.max()) // 2 for each in whole]
-        whole = [each - middle for each, middle in zip(whole, middles, strict=True)]
-        whole[0] += sum(middles)
-        values += whole
-        outputs.append(len(own))
-        leaves += [len(tree) for tree, _ in own]
-        conditions += [held for tree, _ in own for _, held in tree]
-    each = [condition for held in conditions for condition in held]
-    return Boxes(
-        outputs,
-        np.array(leaves, dtype=np.uint32),
-        np.concatenate(values),
-        np.array([len(held) for held in conditions], dtype=np.uint32),
+        outputs.append(max(1, len(places)))
+    conditions, negated, terms, edges = (
+        np.concatenate([part[column] for part in parts]) for column in range(1, 5)
+    )
+    leaves = np.array([len(part.nodes) for part in parts], dtype=np.uint32)
+    return Boxes(outputs, leaves, np.concatenate(values), conditions, negated, terms, edges)
+
+
+class _Grown(NamedTuple):
+    """One tree: its leaves, and their conditions as `Boxes` has them."""
+
+    nodes: NDArray[np.int64]
+    conditions: NDArray[np.uint32]
+    negated: NDArray[np.bool_]
+    terms: NDArray[np.uint32]
+    edges: NDArray[np.uint32]
+
+
+def _grown(trees: TreeEnsemble, root: int, layout: _Layout) -> _Grown:
+    found = list(_leaves(trees, root, layout))
+    nodes = np.array([node for node, _ in found], dtype=np.int64)
+    return _Grown(nodes, *_columns([held for _, held in found]))
+
+
+def _columns(
+    leaves: list[list[Condition]],
+) -> tuple[NDArray[np.uint32], NDArray[np.bool_], NDArray[np.uint32], NDArray[np.uint32]]:
+    """Conditions of leaves as counts, and what they count."""
+    each = [condition for held in leaves for condition in held]
+    return (
+        np.array([len(held) for held in leaves], dtype=np.uint32),
         np.array([negated for negated, _ in each], dtype=bool),
         np.array([len(terms) for _, terms in each], dtype=np.uint32),
         np.array([bit for _, terms in each for bit in terms], dtype=np.uint32),

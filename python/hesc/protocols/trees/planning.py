@@ -11,6 +11,7 @@ from sklearn.base import is_classifier
 from hesc._native import ForestPlan, ParameterError
 from hesc._support.inputs import one_name, whole
 from hesc.models import additive, extraction, fidelity, transforms
+from hesc.models.samples import spread_out
 from hesc.models.steps import transforms_of
 from hesc.protocols.trees import boxes, copying
 from hesc.protocols.trees.plan import FINEST, TreesPlan, in_units
@@ -18,10 +19,9 @@ from hesc.protocols.trees.plan import FINEST, TreesPlan, in_units
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.models.transforms import Exceeds
     from hesc.models.trees import TreeEnsemble
     from hesc.protocols.backend import PlanRequest
-    from hesc.protocols.trees.boxes import Boxes
+    from hesc.protocols.trees.boxes import Boxes, Rounded
 
     Array = NDArray[np.float64]
 
@@ -60,10 +60,13 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
     edges = additive.edges_of(x, options.bins, trees)
     computed = _on_edges(trees, edges, options.move)
     exceeds = boxes.bits_of(computed, edges, np.asarray(np.isnan(x).any(axis=0)))
-    found, finer = _rounded(computed, exceeds, bits)
+    leaves, finer = _rounded(computed, bits)
+    found = boxes.of(computed, exceeds, leaves)
     forest = ForestPlan(exceeds.widths[1], found.shapes, found.most_conditions, (1 << bits - 1) - 1)
-    sums = found.sums(transforms.transformed([exceeds], x) != 0)
-    scores = in_units(sums, finer)
+    # A share of rows says as much, where there are many.
+    some = spread_out(len(x))
+    x, clear = x[some], clear[some]
+    scores = in_units(leaves.sums(computed.reached(x)), finer)
     near, agreement = None, None
     if computed is not trees:
         both = (_concluded(scores), _concluded(clear)) if is_classifier(final) else None
@@ -109,7 +112,7 @@ def _on_edges(trees: TreeEnsemble, edges: list[Array], move: object) -> TreeEnse
     return boxes.moved(trees, edges)
 
 
-def _rounded(trees: TreeEnsemble, exceeds: Exceeds, bits: int) -> tuple[Boxes, int]:
+def _rounded(trees: TreeEnsemble, bits: int) -> tuple[Rounded, int]:
     """The leaves in the finest unit in which sums have so many bits, and that unit's exponent.
 
     Raises:
@@ -117,17 +120,17 @@ def _rounded(trees: TreeEnsemble, exceeds: Exceeds, bits: int) -> tuple[Boxes, i
 
     """
     most = (1 << bits - 1) - 1
-    largest = boxes.largest_sum(trees)
-    finer = FINEST if largest == 0 else math.floor(math.log2(most / largest))
-    while (finer := min(finer, FINEST)) >= -FINEST:
-        found = boxes.of(trees, exceeds, 2.0**-finer)
+    largest = float(np.abs(trees.values).max() + np.abs(trees.offset).max())
+    # Finer than fits: sums are no less than half of the largest number.
+    finer = min(FINEST, math.floor(math.log2(2 * most / largest)) if largest > 0 else 0)
+    while finer >= -FINEST:
+        found = boxes.rounded(trees, 2.0**-finer)
         if found.reach <= most:
             return found, finer
-        # Roundings go beyond.
-        finer -= 1
+        finer -= max(1, (found.reach // most).bit_length() - 1)
     raise ParameterError(
         f"scores of these trees are as large as {largest:.2g}, beyond what plans hold; scale the "
-        f"target the model is fitted to"
+        f"target that the model is fitted to"
     )
 
 
