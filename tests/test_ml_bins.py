@@ -189,7 +189,7 @@ def test_deeper_trees_are_fitted_again_or_refused(model: Any) -> None:
     train, test, learnt, _ = train_test_split(rows, target, random_state=0)
     made = made_of(model, train, learnt)
     with pytest.raises(hesc.ParameterError, match="refit='additive'"):
-        made.plan(train)
+        made.plan(train, Scores())
     plan = made.plan(train, Scores(refit="additive", min_fidelity=0.5))
     near = LinearPlan.from_bytes(plan.to_bytes()).fidelity
     assert near == plan.fidelity

@@ -244,7 +244,7 @@ def test_deeper_trees_from_a_file_are_fitted_again_or_refused() -> None:
     model = RandomForestClassifier(20, random_state=0).fit(X, Y)
     private: Any = load_onnx(written(model))
     with pytest.raises(hesc.ParameterError, match=r"trees of this model .*refit='additive'"):
-        private.plan(X)
+        private.plan(X, Scores())
     plan = private.plan(X, Scores(refit="additive", min_fidelity=0.8))
     assert plan.fidelity.unseen
     same = private.predict(X, fhe="execute") == model.predict(X)

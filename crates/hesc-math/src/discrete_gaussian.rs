@@ -118,30 +118,41 @@ impl DiscreteGaussian {
 vectorised! {
     /// Numbers by the first bits of words, and whether there are some that these do not decide.
     fn rank(out: &mut [i16], random: &[u16], first: &[u16]) -> bool {
-        // As many as a vector has, for each bound after the other: both stay in registers.
-        const LANES: usize = 32;
-        let mut any = false;
-        for (out, random) in out.chunks_mut(LANES).zip(random.chunks(LANES)) {
-            let mut words = [0u16; LANES];
-            words[..random.len()].copy_from_slice(random);
-            let magnitudes = words.map(|word| word & 0x7FFF);
-            let (mut ranks, mut same) = ([0i16; LANES], [0i16; LANES]);
-            for &bound in first {
-                for lane in 0..LANES {
-                    ranks[lane] += i16::from(magnitudes[lane] > bound);
-                    same[lane] |= i16::from(magnitudes[lane] == bound);
-                }
-            }
-            let mut found = [0i16; LANES];
-            for lane in 0..LANES {
-                let (sign, same) = (-((words[lane] >> FIRST) as i16), -same[lane]);
-                found[lane] = (((ranks[lane] ^ sign) - sign) & !same) | (UNDECIDED & same);
-            }
-            any |= same.iter().fold(0, |any, same| any | same) != 0;
-            out.copy_from_slice(&found[..out.len()]);
+        let ((out, last), (random, rest)) = (out.as_chunks_mut(), random.as_chunks());
+        let mut any = 0;
+        for (out, random) in out.iter_mut().zip(random) {
+            any |= rank_lanes(out, random, first);
         }
-        any
+        // Few that are left over, beside words that nobody looks at.
+        let (mut words, mut found) = ([0; LANES], [0; LANES]);
+        words[..rest.len()].copy_from_slice(rest);
+        rank_lanes(&mut found, &words, first);
+        last.copy_from_slice(&found[..last.len()]);
+        any != 0 || last.contains(&UNDECIDED)
     }
+}
+
+/// As many words as a vector has.
+const LANES: usize = 32;
+
+/// Bounds one after the other, so that words and ranks stay in registers; not zero if one does not decide.
+#[inline(always)]
+fn rank_lanes(out: &mut [i16; LANES], random: &[u16; LANES], first: &[u16]) -> i16 {
+    let (mut ranks, mut same) = ([0i16; LANES], [0i16; LANES]);
+    for &bound in first {
+        for lane in 0..LANES {
+            let magnitude = random[lane] & 0x7FFF;
+            ranks[lane] += i16::from(magnitude > bound);
+            same[lane] |= i16::from(magnitude == bound);
+        }
+    }
+    let mut any = 0;
+    for lane in 0..LANES {
+        let (sign, same) = (-((random[lane] >> FIRST) as i16), -same[lane]);
+        out[lane] = (((ranks[lane] ^ sign) - sign) & !same) | (UNDECIDED & same);
+        any |= same;
+    }
+    any
 }
 
 /// The law with `sigma = 4 t` of the numbers of a residue class modulo `t`.

@@ -122,6 +122,7 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _default_options(self) -> Any:
         """Trees are computed as they are."""
+        check_is_fitted(self, "estimator_", msg=NOT_FITTED)
         has_trees = extraction.has_trees(extraction.parts_of(self.estimator_)[-1])
         return Trees() if has_trees and Trees in self._backends else None
 

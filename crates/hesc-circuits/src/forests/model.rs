@@ -1,8 +1,9 @@
+use hesc_kernels::vectorised;
 use hesc_math::Modulus;
 use hesc_math::discrete_gaussian::{CosetGaussian, DiscreteGaussian};
 use hesc_math::sampling::fill_uniform_row;
 use hesc_schemes::SchemeError;
-use hesc_schemes::rlwe::PublicKey;
+use hesc_schemes::rlwe::{BlindedSums, PublicKey, Scratch};
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -36,8 +37,18 @@ pub struct Model {
     plan: Plan,
     /// For each output its trees, and for each tree its leaves.
     outputs: Vec<Vec<Vec<Leaf>>>,
+    sums: BlindedSums,
     law: DiscreteGaussian,
     coset: CosetGaussian,
+}
+
+/// What the bits of some leaves are multiplied with, where a leaf looks: places in a polynomial, by ciphertext of a query.
+#[derive(Default, Zeroize, ZeroizeOnDrop)]
+struct Used {
+    /// Where the places of each ciphertext end.
+    ends: Vec<usize>,
+    places: Vec<usize>,
+    numbers: Vec<i64>,
 }
 
 /// What is drawn for one leaf of one answer.
@@ -94,7 +105,8 @@ impl Model {
         }
         let (_, _, t) = plan.plain_moduli();
         let (law, coset) = (DiscreteGaussian::of_deviation_4(), CosetGaussian::new(t));
-        Ok(Self { plan: plan.clone(), outputs, law, coset })
+        let sums = plan.products().blinded_sums();
+        Ok(Self { plan: plan.clone(), outputs, sums, law, coset })
     }
 
     /// The plan.
@@ -120,16 +132,21 @@ impl Model {
         }
         let (products, sizes) = (plan.products(), plan.sizes());
         let (_, _, t) = plan.plain_moduli();
-        let factors = products.factors(&query.seeds, &query.words);
-        let mut sums = products.blinded_sums();
+        let factors = self.sums.factors(public, &query.seeds, &query.words)?;
         let n = sizes.ring_degree;
-        let mut polynomials = Zeroizing::new(vec![0; sizes.blocks * n]);
         let [mut c_0, mut c_1] = [(); 2].map(|()| Zeroizing::new(vec![0; products.words()]));
+        let mut quotients = Zeroizing::new(vec![0i16; n]);
+        let mut scratch = Scratch::default();
         let (mut all, mut numbers) = (Vec::new(), Vec::new());
-        let drawn = self.drawn(rng);
-        for leaves in drawn.chunks(sizes.rows) {
-            self.multipliers(leaves, &mut polynomials, rng);
-            sums.compute(public, &factors, &polynomials, [&mut c_0, &mut c_1], rng)?;
+        for leaves in self.drawn(rng).chunks(sizes.rows) {
+            let used = self.used(leaves, rng);
+            let multipliers = |block: usize, polynomial: &mut [i64], rng: &mut _| {
+                self.law.fill(&mut quotients, rng);
+                multiples(polynomial, &quotients, t);
+                used.set(block, polynomial);
+            };
+            let sums = [&mut **c_0, &mut **c_1];
+            self.sums.compute(&factors, multipliers, sums, &mut scratch, rng)?;
             let places = (sizes.width - 1..n).step_by(sizes.width).take(leaves.len());
             let mut found = products.at(&c_0, places);
             let constants: Zeroizing<Vec<u64>> =
@@ -186,34 +203,51 @@ impl Model {
         drawn
     }
 
-    /// What each bit of each leaf is multiplied with: Gaussian numbers of the classes drawn, and of zero where a leaf does not look.
-    fn multipliers(&self, leaves: &[Drawn], polynomials: &mut [i64], rng: &mut impl CryptoRng) {
+    /// What the bits that leaves look at are multiplied with: Gaussian numbers of the classes drawn.
+    fn used(&self, leaves: &[Drawn], rng: &mut impl CryptoRng) -> Used {
         let sizes = self.plan.sizes();
-        let (_, _, t) = self.plan.plain_moduli();
-        let mut quotients = Zeroizing::new(vec![0i16; sizes.ring_degree]);
-        for polynomial in polynomials.chunks_exact_mut(sizes.ring_degree) {
-            self.law.fill(&mut quotients, rng);
-            for (x, &quotient) in polynomial.iter_mut().zip(quotients.iter()) {
-                *x = i64::from(quotient) * t as i64;
-            }
-        }
-        let used = leaves.iter().map(|leaf| leaf.terms.len()).sum::<usize>();
+        let block = |edge: u32| edge as usize / sizes.width;
+        let terms = || leaves.iter().flat_map(|leaf| &leaf.terms);
+        let mut ends = vec![0; sizes.blocks];
+        terms().for_each(|&(edge, _)| ends[block(edge)] += 1);
+        let count = ends.iter().fold(0, |sum, own| sum + own);
         // As many as leaves of most conditions take, those of several bits apart.
         let most = leaves.len() * self.plan.declared().most_conditions as usize;
-        let mut places = Zeroizing::new(Vec::with_capacity(used));
-        let mut numbers = Zeroizing::new(Vec::with_capacity(used.max(most)));
+        let mut next = 0;
+        for end in &mut ends {
+            next += std::mem::replace(end, next);
+        }
+        let (mut places, mut numbers) = (vec![0; count], vec![0; count.max(most)]);
         for (row, leaf) in leaves.iter().enumerate() {
             for &(edge, class) in &leaf.terms {
-                let (block, bit) = (edge as usize / sizes.width, edge as usize % sizes.width);
-                let place = row * sizes.width + sizes.width - 1 - bit;
-                places.push(block * sizes.ring_degree + place);
-                numbers.push(class as i64);
+                let at = &mut ends[block(edge)];
+                places[*at] = row * sizes.width + sizes.width - 1 - edge as usize % sizes.width;
+                numbers[*at] = class as i64;
+                *at += 1;
             }
         }
-        numbers.resize(used.max(most), 0);
         self.coset.fill(&mut numbers, rng);
-        for (&place, &number) in places.iter().zip(numbers.iter()) {
-            polynomials[place] = number;
+        Used { ends, places, numbers }
+    }
+}
+
+impl Used {
+    /// Puts the numbers of a ciphertext in their places.
+    fn set(&self, block: usize, polynomial: &mut [i64]) {
+        let first = block.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let own = first..self.ends[block];
+        for (&place, &number) in self.places[own.clone()].iter().zip(&self.numbers[own]) {
+            polynomial[place] = number;
+        }
+    }
+}
+
+vectorised! {
+    /// Quotients times the modulus, which is below 2^31.
+    fn multiples(polynomial: &mut [i64], quotients: &[i16], t: u64) {
+        let t = t as i32;
+        for (x, &quotient) in polynomial.iter_mut().zip(quotients) {
+            *x = i64::from(i32::from(quotient)) * i64::from(t);
         }
     }
 }

@@ -27,6 +27,8 @@ const SETS: [(usize, [u32; 2]); 13] = [
 ];
 /// The deviation of multipliers, in units of the plaintext modulus.
 pub(super) const MULTIPLIER: f64 = 4.0;
+/// Magnitudes of multipliers, in units of the plaintext modulus, are below this: 14 deviations.
+const LARGEST_QUOTIENT: f64 = 64.0;
 /// Deviations of what is added for the encryption of zero, in units of its largest singular value.
 const HINTS: f64 = 16.0;
 /// Answers are as far from answers that know nothing of a model as `2^-58` for each ciphertext, if the error of the query is
@@ -117,6 +119,10 @@ impl Sizes {
         let most = prime_bits.iter().sum::<u32>() - ring_degree.ilog2() - 2;
         let bits =
             (2..=most.min(40)).find(|&bits| share + rounding / f64::from(bits).exp2() < 0.5 / t)?;
+        // Multipliers are below each prime.
+        if t * LARGEST_QUOTIENT >= f64::from(*prime_bits.iter().min().unwrap_or(&0)).exp2() {
+            return None;
+        }
         let (answers, deviation) = (declared.leaves().div_ceil(rows), noise.deviation(t));
         if answers.max(blocks) * ring_degree > MOST_WORDS {
             return None;

@@ -258,10 +258,12 @@ fn errors_tell_which_bits_are_looked_at_unless_they_are_hidden() {
         let place = sizes.width - 1;
         let mut polynomial = vec![0; n];
         polynomial[place - looked_at] = class.abs();
-        let factors = products.factors(&[words.seeds[0]], &words.words);
+        let sums = products.blinded_sums();
+        let factors = sums.factors(&public, &[words.seeds[0]], &words.words).unwrap();
         let (mut c_0, mut c_1) = (vec![0; products.words()], vec![0; products.words()]);
-        let mut sums = products.blinded_sums();
-        sums.compute(&public, &factors, &polynomial, [&mut c_0, &mut c_1], rng).unwrap();
+        let given = |_: usize, out: &mut [i64], _: &mut AesCtrRng| out.copy_from_slice(&polynomial);
+        let scratch = &mut Scratch::default();
+        sums.compute(&factors, given, [&mut c_0, &mut c_1], scratch, rng).unwrap();
         products.unmask(&secret, &mut c_1).unwrap();
         let error = products.centred_sums(&c_0, &c_1)[place] as f64;
         plain += i32::from((error / class.abs() as f64).round() as i64 == errors[looked_at]);

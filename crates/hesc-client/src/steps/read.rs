@@ -258,16 +258,17 @@ fn exceeds(fields: &Fields<'_>) -> Found<Exceeds> {
     let (missing, edges) = (fields.row("missing")?, fields.row("edges")?);
     fitting(missing.len() == features.len() && features.len() <= WIDEST, "exceeds")?;
     let (mut start, mut outputs) = (0, 0);
-    let columns = features.iter().zip(&counts).zip(&missing).map(|((&feature, &count), &missing)| {
-        let (count, missing) = (whole(count, WIDEST)?, whole(missing, 2)? == 1);
-        // Each edge is above the one before.
-        let own = edges.get(start..start + count)?;
-        own.windows(2).all(|pair| pair[0] < pair[1]).then_some(())?;
-        let edged = Edged { column: whole(feature, inputs)?, start, count, missing };
-        start += count;
-        outputs += count + usize::from(missing);
-        Some(edged)
-    });
+    let columns =
+        features.iter().zip(&counts).zip(&missing).map(|((&feature, &count), &missing)| {
+            let (count, missing) = (whole(count, WIDEST)?, whole(missing, 2)? == 1);
+            // Each edge is above the one before.
+            let own = edges.get(start..start + count)?;
+            own.windows(2).all(|pair| pair[0] < pair[1]).then_some(())?;
+            let edged = Edged { column: whole(feature, inputs)?, start, count, missing };
+            start += count;
+            outputs += count + usize::from(missing);
+            Some(edged)
+        });
     let columns = columns.collect::<Option<_>>().ok_or_else(refused)?;
     fitting(start == edges.len() && outputs <= WIDEST, "exceeds")?;
     Ok(Exceeds { inputs, columns, edges, outputs })

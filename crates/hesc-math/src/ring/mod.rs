@@ -11,6 +11,7 @@ mod fermat;
 mod group_algebra;
 mod index;
 pub mod kernels;
+pub mod lazy_sums;
 mod norms;
 mod poly;
 mod prime;

@@ -80,7 +80,9 @@ pub use key_pair::{PublicKey, SecretKey};
 pub use keys::{GaloisKeys, RelinKey, SwitchKey};
 pub use params::{Packing, PlaintextSpace, Spec};
 pub use prime_set::PrimeSet;
-pub use ring_products::{BlindedSums, Factors, Multiplier, Operand, RingProducts, Workspace};
+pub use ring_products::{
+    BlindedSums, Factors, Multiplier, Operand, RingProducts, Scratch, Workspace,
+};
 pub use slot_circuits::{Basis, Speed, Work};
 
 use crate::error::refuse;

@@ -2,9 +2,9 @@
 
 use hesc_math::RngSeed;
 use hesc_math::discrete_gaussian::DiscreteGaussian;
-use hesc_math::ring::{Coeff, Eval};
+use hesc_math::ring::{Coeff, Eval, Ring, kernels, lazy_sums};
 use rand_core::CryptoRng;
-use zeroize::{Zeroize as _, Zeroizing};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::RingProducts;
 use crate::gaussian::long_gaussian_pair;
@@ -38,21 +38,36 @@ impl Scaling {
     }
 }
 
-/// Ciphertexts as evaluations: for each prime a row of each.
+/// Ciphertexts of a query, and the public key that hides the sums, as evaluations. Both parts of each, the key last.
 pub struct Factors {
     params: Fingerprint,
-    c_0: Vec<u64>,
-    c_1: Vec<u64>,
+    words: Words,
     count: usize,
 }
 
-/// The law of masks, and scratch space. Secrets pass through it, and it is wiped.
-pub struct BlindedSums<'a> {
-    products: &'a RingProducts,
+/// Evaluations modulo all primes.
+enum Words {
+    /// Of primes below 2^30: both parts of each ciphertext modulo one prime after the other.
+    Narrow(Vec<u32>),
+    /// For each prime a row of each ciphertext, of the first parts and of the second.
+    Wide([Vec<u64>; 2]),
+}
+
+/// What sums of products are computed with: tables of transforms, and the law of masks.
+pub struct BlindedSums {
+    products: RingProducts,
     law: DiscreteGaussian,
-    /// The polynomials, and the mask.
-    weights: Zeroizing<Vec<u64>>,
-    small: Zeroizing<Vec<i16>>,
+    /// Where all primes are below 2^30.
+    narrow: Option<Ring<u32>>,
+}
+
+/// Scratch space for sums. Secrets pass through it, and it is wiped.
+#[derive(Default, Zeroize, ZeroizeOnDrop)]
+pub struct Scratch {
+    integers: Vec<i64>,
+    small: Vec<i16>,
+    narrow: Vec<u32>,
+    wide: Vec<u64>,
 }
 
 impl RingProducts {
@@ -61,38 +76,15 @@ impl RingProducts {
         self.primes().iter().map(|q| q.value())
     }
 
-    /// Ciphertexts from the seeds of their `c_1`, and their `c_0`, polynomial after polynomial. Cost: a transform for each prime
-    /// and ciphertext.
-    ///
-    /// # Panics
-    /// Unless there is a polynomial for each seed.
-    pub fn factors(&self, seeds: &[RngSeed], polynomials: &[u64]) -> Factors {
-        let (n, count) = (self.scheme().ring_degree(), seeds.len());
-        assert_eq!(polynomials.len(), count * self.words(), "there is a polynomial for each seed");
-        let (mut c_0, mut c_1) = (vec![0; polynomials.len()], vec![0; polynomials.len()]);
-        let mut uniform = vec![0; self.words()];
-        for (factor, (polynomial, &seed)) in
-            polynomials.chunks_exact(self.words()).zip(seeds).enumerate()
-        {
-            self.uniform(seed, &mut uniform);
-            for (prime, q) in self.primes().iter().enumerate() {
-                let (of_prime, to) = (prime * n..(prime + 1) * n, (prime * count + factor) * n);
-                c_0[to..][..n].copy_from_slice(&polynomial[of_prime.clone()]);
-                RowMut::<Coeff>::assume(&mut c_0[to..][..n]).forward(q);
-                c_1[to..][..n].copy_from_slice(&uniform[of_prime]);
-            }
-        }
-        Factors { params: self.scheme().fingerprint(), c_0, c_1, count }
-    }
-
-    /// What sums of products are computed with.
-    pub fn blinded_sums(&self) -> BlindedSums<'_> {
-        let n = self.scheme().ring_degree();
+    /// What sums of products are computed with. Cost: tables of transforms.
+    pub fn blinded_sums(&self) -> BlindedSums {
+        let moduli: Vec<u64> = self.moduli().collect();
+        let narrow = moduli.iter().all(|&q| q < 1 << lazy_sums::BITS);
+        let ring = narrow.then(|| Ring::new(self.scheme().ring(), &moduli));
         BlindedSums {
-            products: self,
+            products: self.clone(),
             law: DiscreteGaussian::of_deviation_4(),
-            weights: Zeroizing::default(),
-            small: Zeroizing::new(vec![0; n]),
+            narrow: ring.and_then(Result::ok),
         }
     }
 
@@ -171,11 +163,16 @@ impl RingProducts {
         // x / q = sum over primes of y / q_i modulo one, y = x (q / q_i)^-1 modulo q_i (Garner's other form).
         let mut sums = vec![1u64 << (63 - bits); count];
         let mut row = vec![0; count];
+        let narrow = self.moduli().all(|q| q >> 32 == 0);
         for (residues, q) in residues.chunks_exact(count).zip(self.primes()) {
             let modulus = q.modulus();
             let others = (self.product() / u128::from(q.value()) % u128::from(q.value())) as u64;
             row.copy_from_slice(residues);
             RowMut::<Coeff>::assume(&mut row).scale(q.factor(modulus.inverse(others)), q);
+            if narrow {
+                lazy_sums::add_fractions(&mut sums, &row, (1u128 << 96) / u128::from(q.value()));
+                continue;
+            }
             let unit = (1u128 << 127) / u128::from(q.value());
             for (sum, &y) in sums.iter_mut().zip(&row) {
                 *sum = sum.wrapping_add(((u128::from(y) * unit) >> 63) as u64);
@@ -214,63 +211,163 @@ fn centred_bits(x: u64, bits: u32) -> i64 {
     (x << (64 - bits)) as i64 >> (64 - bits)
 }
 
-impl BlindedSums<'_> {
-    /// The sum of factors times polynomials of integers below 2^51, plus an encryption of zero under the public key, as
-    /// coefficients. `c_1` is pseudorandom then, whatever the polynomials are.
+impl BlindedSums {
+    /// Ciphertexts from the seeds of their `c_1`, and their `c_0`, polynomial after polynomial, and the public key that hides what
+    /// they are multiplied with. Cost: a transform for each prime and ciphertext.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`] for the key of another set.
+    ///
+    /// # Panics
+    /// Unless there is a polynomial for each seed.
+    pub fn factors(
+        &self,
+        key: &PublicKey,
+        seeds: &[RngSeed],
+        polynomials: &[u64],
+    ) -> Result<Factors, SchemeError> {
+        let (products, params) = (&self.products, self.products.scheme().fingerprint());
+        key.tag.check(params, None)?;
+        let (n, size, count) = (products.scheme().ring_degree(), products.words(), seeds.len());
+        assert_eq!(polynomials.len(), count * size, "there is a polynomial for each seed");
+        let mut uniform = vec![0; size];
+        let words = if let Some(ring) = &self.narrow {
+            let mut words = Vec::with_capacity(2 * (count + 1) * size);
+            let narrowed = |wide: &[u64]| wide.iter().map(|&x| x as u32).collect::<Vec<_>>();
+            for (polynomial, &seed) in polynomials.chunks_exact(size).zip(seeds) {
+                let mut c_0 = narrowed(polynomial);
+                kernels::forward(&mut c_0, ring);
+                products.uniform(seed, &mut uniform);
+                words.extend(c_0);
+                words.extend(narrowed(&uniform));
+            }
+            key.components.iter().for_each(|part| words.extend(narrowed(&part[..size])));
+            Words::Narrow(words)
+        } else {
+            let [mut c_0, mut c_1] = [(); 2].map(|()| vec![0; (count + 1) * size]);
+            for factor in 0..=count {
+                let own = match seeds.get(factor) {
+                    Some(&seed) => {
+                        products.uniform(seed, &mut uniform);
+                        [&polynomials[factor * size..][..size], &uniform]
+                    }
+                    None => [&key.components[0][..size], &key.components[1][..size]],
+                };
+                for (prime, q) in products.primes().iter().enumerate() {
+                    let (of_prime, to) =
+                        (prime * n..(prime + 1) * n, (prime * (count + 1) + factor) * n);
+                    c_0[to..][..n].copy_from_slice(&own[0][of_prime.clone()]);
+                    if factor < count {
+                        RowMut::<Coeff>::assume(&mut c_0[to..][..n]).forward(q);
+                    }
+                    c_1[to..][..n].copy_from_slice(&own[1][of_prime]);
+                }
+            }
+            Words::Wide([c_0, c_1])
+        };
+        Ok(Factors { params, words, count })
+    }
+
+    /// The sum of factors times polynomials of integers, plus an encryption of zero under the public key, as coefficients. `c_1` is
+    /// pseudorandom then, whatever the polynomials are.
+    ///
+    /// `polynomial` writes one for each factor, of integers below each prime in absolute value, and below 2^51.
     ///
     /// The encryption of zero is `(b u, a u + e)` with Gaussian `u` and `e` of deviation 4. Its `c_0` has no error of its own: who
     /// sends coefficients of it adds noise to them first ([`RingProducts::add_scaled_with_noise`]). Cost: a transform for each polynomial
     /// and prime, three for each prime besides.
     ///
     /// # Errors
-    /// [`SchemeError::ParameterMismatch`] for factors and the key of another set.
+    /// [`SchemeError::ParameterMismatch`] for factors of another set.
     ///
     /// # Panics
-    /// Unless there is an integer for each coefficient of the factors.
-    pub fn compute(
-        &mut self,
-        key: &PublicKey,
+    /// Unless both sums have room for a polynomial.
+    pub fn compute<R: CryptoRng>(
+        &self,
         factors: &Factors,
-        polynomials: &[i64],
+        mut polynomial: impl FnMut(usize, &mut [i64], &mut R),
         [c_0, c_1]: [&mut [u64]; 2],
-        rng: &mut impl CryptoRng,
+        scratch: &mut Scratch,
+        rng: &mut R,
     ) -> Result<(), SchemeError> {
-        let (products, count) = (self.products, factors.count);
+        let products = &self.products;
         products.scheme().check_params(factors.params)?;
-        key.tag.check(products.scheme().fingerprint(), None)?;
-        let n = products.scheme().ring_degree();
-        assert_eq!(polynomials.len(), count * n, "there is an integer for each coefficient");
-        self.weights.resize(polynomials.len() + n, 0);
-        let [first, second] =
-            [&factors.c_0, &factors.c_1].map(|x| Residues::<Eval>::assume(x, count, n));
-        let of_key = [&key.components[0], &key.components[1]].map(|x| products.residues(x));
-        self.law.fill(&mut self.small, rng);
-        let sums = products.rows::<Eval>(c_0).zip(products.rows::<Eval>(c_1)).enumerate();
-        for (prime, ((mut x, q), (mut y, _))) in sums {
-            let (weights, mask) = self.weights.split_at_mut(polynomials.len());
-            let rows = RowMut::<Coeff>::all(weights, n).zip(polynomials.chunks_exact(n));
-            for (mut row, polynomial) in rows {
-                row.reduce_signed(polynomial, q);
-                row.forward(q);
+        let (n, count) = (products.scheme().ring_degree(), factors.count);
+        scratch.integers.resize(n, 0);
+        scratch.small.resize(n, 0);
+        let mut next = |factor: usize, integers: &mut [i64], small: &mut [i16], rng: &mut R| {
+            if factor < count {
+                return polynomial(factor, integers, rng);
             }
             // The mask times the key is one term more.
-            mask.fill(0);
-            let mut mask = RowMut::<Coeff>::assume(mask);
-            mask.add_small(&self.small, q);
-            mask.forward(q);
-            let weights = Residues::<Eval>::assume(&self.weights, count + 1, n).rows(0);
-            let pairs = first.rows(prime).zip(second.rows(prime)).map(|(a, b)| [a, b]);
-            let pairs = pairs.chain([of_key.map(|component| component.row(prime))]);
-            inner_products([x.reborrow(), y.reborrow()], weights, pairs, q);
-            x.inverse(q);
-            y.inverse(q);
+            self.law.fill(small, rng);
+            integers.iter_mut().zip(small).for_each(|(x, &mut small)| *x = i64::from(small));
+        };
+        match (&factors.words, &self.narrow) {
+            (Words::Narrow(words), Some(ring)) => {
+                let size = products.words();
+                scratch.narrow.resize(size, 0);
+                let Scratch { integers, small, narrow, .. } = &mut *scratch;
+                for (factor, pair) in words.chunks_exact(2 * size).enumerate() {
+                    next(factor, integers, small, rng);
+                    for (row, q) in narrow.chunks_exact_mut(n).zip(products.moduli()) {
+                        lazy_sums::residues(row, integers, q);
+                    }
+                    kernels::forward(narrow, ring);
+                    let (first, second) = pair.split_at(size);
+                    let join = match factor {
+                        0 => lazy_sums::set_products,
+                        _ => lazy_sums::add_products,
+                    };
+                    join(c_0, narrow, first);
+                    join(c_1, narrow, second);
+                    if (factor + 1) % (lazy_sums::MOST_TERMS - 1) == 0 {
+                        self.reduce(c_0);
+                        self.reduce(c_1);
+                    }
+                }
+                for sums in [c_0, c_1.as_mut()] {
+                    self.reduce(sums);
+                    narrow.iter_mut().zip(&*sums).for_each(|(x, &sum)| *x = sum as u32);
+                    kernels::inverse(narrow, ring);
+                    sums.iter_mut().zip(&*narrow).for_each(|(sum, &x)| *sum = u64::from(x));
+                }
+            }
+            (Words::Wide(parts), _) => {
+                scratch.wide.resize((count + 1) * products.words(), 0);
+                let Scratch { integers, small, wide, .. } = &mut *scratch;
+                for factor in 0..=count {
+                    next(factor, integers, small, rng);
+                    let rows = RowMut::<Coeff>::all(wide, n).skip(factor).step_by(count + 1);
+                    for (mut row, q) in rows.zip(products.primes()) {
+                        row.reduce_signed(integers, q);
+                        row.forward(q);
+                    }
+                }
+                let [first, second] =
+                    parts.each_ref().map(|x| Residues::<Eval>::assume(x, count + 1, n));
+                let weights = Residues::<Eval>::assume(wide, count + 1, n);
+                let sums = products.rows::<Eval>(c_0).zip(products.rows::<Eval>(c_1)).enumerate();
+                for (prime, ((mut x, q), (mut y, _))) in sums {
+                    let pairs = first.rows(prime).zip(second.rows(prime)).map(|(a, b)| [a, b]);
+                    inner_products([x.reborrow(), y.reborrow()], weights.rows(prime), pairs, q);
+                    x.inverse(q);
+                    y.inverse(q);
+                }
+            }
+            (Words::Narrow(_), None) => unreachable!("factors of this set are made so"),
         }
-        self.law.fill(&mut self.small, rng);
+        self.law.fill(&mut scratch.small, rng);
         for (mut row, q) in products.rows::<Coeff>(c_1) {
-            row.add_small(&self.small, q);
+            row.add_small(&scratch.small, q);
         }
-        self.small.zeroize();
         Ok(())
+    }
+
+    /// Sums modulo each prime.
+    fn reduce(&self, sums: &mut [u64]) {
+        let rows = sums.chunks_exact_mut(self.products.scheme().ring_degree());
+        rows.zip(self.products.moduli()).for_each(|(row, q)| lazy_sums::reduce(row, q));
     }
 }
 
@@ -284,14 +381,20 @@ mod tests {
     /// Sums of products by their definition, plus the encryption of zero: the phase is that sum but for noise.
     #[test]
     fn sums_are_those_of_the_polynomials() {
-        for (ring_degree, primes) in [(2048, &[27, 26][..]), (4096, &[29, 29]), (4096, &[58])] {
+        // Narrow primes with more terms than a sum has room for at once, and wide ones.
+        for (ring_degree, primes, blocks) in [
+            (2048, &[27, 26][..], 31),
+            (4096, &[30, 30], 14),
+            (4096, &[58], 3),
+            (4096, &[34, 33], 3),
+        ] {
             let products = RingProducts::of_sizes(ring_degree, primes, None).unwrap();
             let rng = &mut AesCtrRng::from_seed([ring_degree as u8 + primes[0] as u8; 32]);
             let (secret, public) = products.scheme().generate_keys(rng);
             let (t, g) = (1009, 30);
             let mut workspace = products.workspace();
             let (mut seeds, mut words, mut messages) = (vec![], vec![], vec![]);
-            for block in 0..3 {
+            for block in 0..blocks {
                 let mut c_0 = vec![0; products.words()];
                 let none = vec![0; ring_degree];
                 seeds
@@ -301,12 +404,16 @@ mod tests {
                 words.extend(c_0);
                 messages.push(message);
             }
-            let factors = products.factors(&seeds, &words);
+            let sums = products.blinded_sums();
+            let factors = sums.factors(&public, &seeds, &words).unwrap();
             let polynomials: Vec<i64> =
-                (0..3 * ring_degree).map(|_| rng.next_u64() as i64 >> 50).collect();
+                (0..blocks as usize * ring_degree).map(|_| rng.next_u64() as i64 >> 50).collect();
             let (mut c_0, mut c_1) = (vec![0; products.words()], vec![0; products.words()]);
-            let mut sums = products.blinded_sums();
-            sums.compute(&public, &factors, &polynomials, [&mut c_0, &mut c_1], rng).unwrap();
+            let given = |block: usize, out: &mut [i64], _: &mut AesCtrRng| {
+                out.copy_from_slice(&polynomials[block * ring_degree..][..ring_degree]);
+            };
+            let scratch = &mut Scratch::default();
+            sums.compute(&factors, given, [&mut c_0, &mut c_1], scratch, rng).unwrap();
             // The sum modulo t of the definition.
             let n = ring_degree;
             let mut expected = vec![0i64; n];

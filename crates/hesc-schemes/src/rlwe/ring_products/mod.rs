@@ -14,7 +14,7 @@ use hesc_math::{AesCtrRng, RngSeed};
 use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize as _, ZeroizeOnDrop, Zeroizing};
 
-pub use blinded_sums::{BlindedSums, Factors};
+pub use blinded_sums::{BlindedSums, Factors, Scratch};
 pub use encrypted_factors::Operand;
 
 use crate::error::refuse;
