@@ -3,6 +3,7 @@ use hesc_schemes::rlwe::SecretKey;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
+use super::divisor::Divisor;
 use super::plan::Plan;
 use super::wire::{self, Query};
 use crate::plans::PlanError;
@@ -80,40 +81,4 @@ pub fn decrypt(plan: &Plan, key: &SecretKey, answer: &[u8]) -> Result<Vec<i64>, 
         scores.push(sum.wrapping_sub(of_values & negative) as i64);
     }
     if whole { Ok(scores) } else { Err(SchemeError::NoiseTooLarge.into()) }
-}
-
-/// Remainders of numbers below 2^32 without a division, by numbers below 2^31.
-struct Divisor {
-    value: u64,
-    /// Above `2^64 / value` by one at most.
-    inverse: u128,
-}
-
-impl Divisor {
-    fn new(value: u64) -> Self {
-        Self { value, inverse: (1u128 << 64) / u128::from(value) + 1 }
-    }
-
-    fn remainder(&self, x: u64) -> u64 {
-        let quotient = ((u128::from(x) * self.inverse) >> 64) as u64;
-        x - quotient * self.value
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Divisor;
-
-    #[test]
-    fn remainders_are_those_of_division() {
-        for value in [2, 3, 13, 131_101, (1 << 30) - 35] {
-            let divisor = Divisor::new(value);
-            for i in 0..10_000u64 {
-                let x = i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-                for x in [x, i, x / value * value, (x / value * value).saturating_sub(1)] {
-                    assert_eq!(divisor.remainder(x), x % value, "{x} {value}");
-                }
-            }
-        }
-    }
 }

@@ -16,6 +16,7 @@
 
 mod client;
 mod declared;
+mod divisor;
 mod model;
 mod plan;
 mod sizes;

@@ -7,6 +7,7 @@ use hesc_schemes::rlwe::{BlindedSums, PublicKey, Scratch};
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
+use super::divisor::Divisor;
 use super::plan::Plan;
 use super::wire::{self, Answer};
 use crate::plans::PlanError;
@@ -166,7 +167,8 @@ impl Model {
         let cost = of_values * inverse;
         let value = (t + 1 - cost) % t;
         // Below 2^63: t is below 2^31, and what it is multiplied with below 2^32.
-        let number = |r: u64, rho: u64| (cost * r + value * rho) % t;
+        let modulo_t = Divisor::new(t);
+        let number = |r: u64, rho: u64| modulo_t.remainder(cost * r + value * rho);
         let mut drawn = Vec::with_capacity(self.plan.declared().leaves());
         for trees in &self.outputs {
             let mut masks = Zeroizing::new(vec![0u64; trees.len()]);
@@ -181,15 +183,16 @@ impl Model {
             shuffle(&mut order, rng);
             let mut costs = Zeroizing::new(vec![0u64; order.len()]);
             fill_uniform_row(&mut costs, of_costs - 1, rng);
+            // As many as leaves of most conditions take: time does not tell how many there are.
             let most = self.plan.declared().most_conditions as usize;
-            let mut multiples = Zeroizing::new(vec![0u64; most]);
-            for (&(tree, leaf), r) in order.iter().zip(costs.iter()) {
-                // As many as the largest leaf takes: time does not tell how many there are.
-                fill_uniform_row(&mut multiples, of_values, rng);
+            let mut multiples = Zeroizing::new(vec![0u64; order.len() * most]);
+            fill_uniform_row(&mut multiples, of_values, rng);
+            for (place, (&(tree, leaf), r)) in order.iter().zip(costs.iter()).enumerate() {
+                let multiples = &multiples[place * most..][..most];
                 let value = leaf.value.rem_euclid(of_values as i64) as u64 + masks[tree];
                 let mut constant = number(0, value);
                 let mut terms = Vec::with_capacity(leaf.edges().count());
-                for (condition, &rho) in leaf.conditions.iter().zip(multiples.iter()) {
+                for (condition, &rho) in leaf.conditions.iter().zip(multiples) {
                     let class = number(r + 1, rho);
                     constant += class & u64::from(condition.constant).wrapping_neg();
                     terms.extend(condition.terms.iter().map(|&(edge, negative)| {
@@ -197,7 +200,7 @@ impl Model {
                         (edge, ((class ^ negated).wrapping_sub(negated)).wrapping_add(t & negated))
                     }));
                 }
-                drawn.push(Drawn { constant: constant % t, terms });
+                drawn.push(Drawn { constant: modulo_t.remainder(constant), terms });
             }
         }
         drawn
