@@ -78,6 +78,8 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             # Pipelines do not ask their first step.
             first = get_tags(extraction.parts_of(self.estimator)[0])
             tags.input_tags.allow_nan = first.input_tags.allow_nan
+        else:
+            tags.input_tags.allow_nan = extraction.takes_missing(self.estimator)
         tags.input_tags.sparse = inner.input_tags.sparse
         return tags
 

@@ -25,6 +25,7 @@ from sklearn.ensemble import (
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import get_tags
 
 from hesc._native import ParameterError
 from hesc.models.boosters import fitted
@@ -107,6 +108,19 @@ def has_trees(final: Any) -> bool:
     """Whether a model is one of trees: of scikit-learn, of a boosting library, or from a file."""
     given = described_of(final)
     return type(final) in TREES if given is None else isinstance(given.model, TreeEnsemble)
+
+
+def takes_missing(estimator: Any) -> bool:
+    """Whether cells of rows may be missing: for a model of trees, and for all that is before it.
+
+    Args:
+        estimator: fitted or not.
+
+    """
+    parts = parts_of(estimator)
+    kind = type(parts[-1])
+    of_trees = kind in TREES or kind in GIVEN.values() or fitted.is_boosted(parts[-1])
+    return of_trees and all(get_tags(part).input_tags.allow_nan for part in parts)
 
 
 def described_of(final: Any) -> Described | None:

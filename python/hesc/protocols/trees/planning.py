@@ -12,16 +12,16 @@ from hesc._native import ForestPlan, ParameterError
 from hesc._support.inputs import one_name, whole
 from hesc.models import additive, extraction, fidelity, transforms
 from hesc.models.steps import transforms_of
-from hesc.protocols.trees import boxes, copying
+from hesc.protocols.trees import boxes, copying, encoding
 from hesc.protocols.trees.plan import FINEST, TreesPlan, in_units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.models.transforms import Exceeds
     from hesc.models.trees import TreeEnsemble
     from hesc.protocols.backend import PlanRequest
     from hesc.protocols.trees.boxes import Boxes
+    from hesc.protocols.trees.encoding import Bits
 
     Array = NDArray[np.float64]
 
@@ -59,10 +59,10 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
     trees = extraction.agreeing_trees(final, x, clear, _REMEDY)
     edges = additive.edges_of(x, options.bins, trees)
     computed = _on_edges(trees, edges, options.move)
-    exceeds = boxes.bits_of(computed, edges, np.asarray(np.isnan(x).any(axis=0)))
-    found, finer = _rounded(computed, exceeds, bits)
-    forest = ForestPlan(exceeds.widths[1], found.shapes, found.most_conditions, (1 << bits - 1) - 1)
-    sums = found.sums(transforms.transformed([exceeds], x) != 0)
+    encoded = encoding.bits_of(computed, edges, np.asarray(np.isnan(x).any(axis=0)))
+    found, finer = _rounded(computed, encoded, bits)
+    forest = ForestPlan(encoded.width, found.shapes, found.most_conditions, (1 << bits - 1) - 1)
+    sums = found.sums(transforms.transformed(encoded.steps, x) != 0)
     scores = in_units(sums, finer)
     near, agreement = None, None
     if computed is not trees:
@@ -74,7 +74,7 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
     plan = TreesPlan(
         inputs=request.rows.shape[1],
         names=request.names,
-        steps=[*steps, *own_steps, exceeds],
+        steps=[*steps, *own_steps, *encoded.steps],
         forest=forest,
         finer=finer,
         classes=request.classes,
@@ -99,7 +99,7 @@ def _on_edges(trees: TreeEnsemble, edges: list[Array], move: object) -> TreeEnse
     if not off:
         return trees
     if move is None:
-        inner = int((~trees.leaves).sum())
+        inner = int(trees.compares.sum())
         raise ParameterError(
             f"{off} of the {inner} comparisons of these trees are with thresholds that are none of "
             f"the edges of bins=. bins='thresholds' has all, and publishes them; "
@@ -109,7 +109,7 @@ def _on_edges(trees: TreeEnsemble, edges: list[Array], move: object) -> TreeEnse
     return boxes.moved(trees, edges)
 
 
-def _rounded(trees: TreeEnsemble, exceeds: Exceeds, bits: int) -> tuple[Boxes, int]:
+def _rounded(trees: TreeEnsemble, encoded: Bits, bits: int) -> tuple[Boxes, int]:
     """The leaves in the finest unit in which sums have so many bits, and that unit's exponent.
 
     Raises:
@@ -120,7 +120,7 @@ def _rounded(trees: TreeEnsemble, exceeds: Exceeds, bits: int) -> tuple[Boxes, i
     largest = boxes.largest_sum(trees)
     finer = FINEST if largest == 0 else math.floor(math.log2(most / largest))
     while (finer := min(finer, FINEST)) >= -FINEST:
-        found = boxes.of(trees, exceeds, 2.0**-finer)
+        found = boxes.of(trees, encoded, 2.0**-finer)
         if found.reach <= most:
             return found, finer
         # Roundings go beyond.
