@@ -78,7 +78,7 @@ def bits_of(trees: TreeEnsemble, edges: list[Array], missing: NDArray[np.bool_])
             branches.append(Branch(columns, (own,)))
         found, more = _categories(trees.sets, missing, width)
         told = np.unique(trees.features[(trees.set_sizes >= 0) & left_if_missing(trees)])
-        apart = [place for place in told.tolist() if missing[place] and place in found]
+        apart = [place for place in told.tolist() if missing[place]]
         width += sum(map(len, found.values()))
         for bit, place in enumerate(apart, start=width):
             found[place][MISSING] = bit
@@ -117,16 +117,12 @@ def _ranges(
                 f"trees compare feature {place}, for which bins= has no edges; give it some, or "
                 f"bins='thresholds', which takes the trees' own"
             )
-    # Where no number exceeds a threshold, a cell that is missing may.
-    alone = set(compared[missing[compared]].tolist())
+    for place in compared[missing[compared]].tolist():
+        # Where no number exceeds a threshold, a cell that is missing is still told from numbers.
+        own[place] = own[place] if len(own[place]) else np.array([NEVER])
     sets = set(trees.sets.ends) - set(compared.tolist()) if trees.has_sets else set()
     used = np.array(
-        [
-            place
-            for place, each in enumerate(own)
-            if (len(each) or place in alone) and place not in sets
-        ],
-        dtype=np.intp,
+        [place for place, each in enumerate(own) if len(each) and place not in sets], dtype=np.intp
     )
     if not len(used):
         return None, {}
@@ -159,7 +155,7 @@ def _categories(
 
     """
     named: dict[int, list[int]] = {place: sets.named(place) for place in sets.ends}
-    found: dict[int, dict[int, int]] = {}
+    found: dict[int, dict[int, int]] = {place: {} for place in sets.ends}
     branches = []
     for gone in (True, False):
         columns = [place for place in sets.ends if missing[place] == gone and named[place]]
