@@ -374,6 +374,40 @@ def test_words_are_encoded_before_trees_that_compare_their_codes() -> None:
     assert np.array_equal(executed.scores, run.scores[:30:5])
 
 
+@pytest.mark.parametrize("cells", ["words", "numbers"])
+@pytest.mark.parametrize("named", [False, True])
+def test_models_of_histograms_encode_columns_by_their_types_and_names(
+    cells: str, named: bool
+) -> None:
+    """Fitted here or elsewhere; what is not known goes where missing cells go."""
+    x, y = data(np.random.default_rng(11), holes=True, coded=True)
+    words = np.array(list("abcdefghi"))[np.nan_to_num(x[:, 1]).astype(int)].astype(object)
+    column = np.where(np.isnan(x[:, 1]), None, words) if cells == "words" else x[:, 1]
+    table = pd.DataFrame({"a": x[:, 0], "k": pd.Categorical(column), "b": x[:, 2]})
+    other = table.copy()
+    other["k"] = pd.Categorical(["zz" if cells == "words" else 77.5] * ROWS)
+    options: dict[str, Any] = {"categorical_features": ["k"]} if named else {}
+    model = ensemble.HistGradientBoostingClassifier(max_iter=3, **options)
+    labels = np.digitize(y, [0, 2])
+    here = PrivateClassifier(model).fit(table, labels)
+    elsewhere = PrivateClassifier.from_fitted(model.fit(table, labels))
+    for private in (here, elsewhere):
+        plan = private.plan(table, Trees())
+        assert plan.names == ["a", "k", "b"]
+        rows = plan.disclosure().rows
+        assert "column 'k';" in rows["categories"]
+        assert "column 'a'" in rows["missing"]
+        for each in (table, other):
+            scores = private.run(each, fhe="simulate").scores
+            assert scores == pytest.approx(private.decision_function(each), abs=plan.error)
+            some = private.run(each[:3], progress=False)
+            assert np.array_equal(some.scores, scores[:3])
+        assert np.array_equal(private.predict(table, fhe="simulate"), private.predict(table))
+        assert np.array_equal(private.predict(table), model.predict(table))
+        with pytest.raises(hesc.ParameterError, match=r"Trees\(\).*OneHotEncoder"):
+            private.plan(table.dropna(), Scores(bins="thresholds"))
+
+
 def test_saved_models_are_served_with_missing_cells_and_categories() -> None:
     rng = np.random.default_rng(8)
     x, y = data(rng, holes=True, coded=True)
@@ -553,3 +587,10 @@ def test_sets_that_are_none(change: dict[str, Any], error: type[Exception]) -> N
     assert made_of(parts).scores([[0.0], [0.5], [1.0], [2.0]])[:, 0].tolist() == [2, 1, 1, 2]
     with pytest.raises(error):
         made_of(parts | change)
+
+
+def test_words_that_a_model_encodes_by_their_places_are_refused() -> None:
+    table = pd.DataFrame({"a": np.arange(60.0), "k": pd.Categorical(list("abc") * 20)})
+    model = ensemble.HistGradientBoostingRegressor(max_iter=2, categorical_features=[1])
+    with pytest.raises(hesc.ParameterError, match="OrdinalEncoder"):
+        TreeEnsemble.from_sklearn(model.fit(table, np.arange(60) % 3))

@@ -106,7 +106,7 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         names = names_of(fitted)
         if names is not None:
             private.feature_names_in_ = names
-            if not steps.takes_tables(fitted):
+            if not extraction.takes_tables(fitted):
                 # Names are checked here; what is inside sees arrays.
                 extraction.without_names(fitted)
         private._keep(fitted)

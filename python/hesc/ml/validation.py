@@ -222,10 +222,17 @@ def _dtypes(X: Any) -> list[np.dtype[Any]]:
     return [each for each in listed if isinstance(each, np.dtype)]
 
 
-def _are_tables(estimator: Any, X: ArrayLike) -> bool:
-    if isinstance(X, forms.SampleTable) or steps.takes_tables(estimator):
+def _are_tables(estimator: Any, X: Any) -> bool:
+    if isinstance(X, forms.SampleTable) or extraction.takes_tables(estimator):
         return True
+    parts = parts_of(estimator)
+    if len(parts) == 1 and extraction.encodes_by_type(parts[0]) and not hasattr(parts[0], _FITTED):
+        return hasattr(X, "iloc") and any(str(dtype) == "category" for dtype in X.dtypes)
     return forms.is_sparse(X) and bool(get_tags(estimator).input_tags.sparse)
+
+
+_FITTED: Final = "is_categorical_"
+"""What a fitted model of histograms knows of its columns."""
 
 
 def _read(estimator: Any, X: ArrayLike) -> SampleTable:

@@ -220,7 +220,7 @@ class TreeEnsemble:
         return nodes
 
     @classmethod
-    def from_sklearn(cls, model: Any) -> TreeEnsemble:
+    def from_sklearn(cls, model: Any, *, codes: bool = False) -> TreeEnsemble:
         """The trees of a fitted model of scikit-learn.
 
         Scores are those of `PrivateClassifier`: of two classes one output, which is above zero
@@ -231,6 +231,8 @@ class TreeEnsemble:
 
         Args:
             model: one of `FAMILIES`, by exact class.
+            codes: of a model that encodes categories itself, whether features are those behind its
+                own encoder, which come first, and categories their codes.
 
         Raises:
             ParameterError: another class, several targets, categories that are words, a boosted
@@ -250,7 +252,7 @@ class TreeEnsemble:
         if getattr(model, "n_outputs_", 1) != 1:
             raise ParameterError(f"this {name} has several targets; fit a model of each")
         if name.startswith("Hist"):
-            return cls._histograms(model)
+            return cls._histograms(model, codes=codes)
         if name.startswith("Gradient"):
             return cls._boosted(model)
         if name.startswith("Ada"):
@@ -303,7 +305,7 @@ class TreeEnsemble:
         return cls.joined(model.n_features_in_, grown, np.zeros(1 if classes == 2 else classes))
 
     @classmethod
-    def _histograms(cls, model: Any) -> TreeEnsemble:
+    def _histograms(cls, model: Any, *, codes: bool) -> TreeEnsemble:
         losses = {"log_loss", "squared_error", "absolute_error", "quantile", *EXPONENTIALS}
         if model.loss not in losses:
             raise ParameterError(
@@ -312,6 +314,16 @@ class TreeEnsemble:
             )
         offset = np.asarray(model._baseline_prediction, dtype=np.float64).reshape(-1)  # noqa: SLF001 - no public name
         columns, categories = _encoded(model)
+        if codes:
+            columns = np.arange(model.n_features_in_)
+            categories = {place: np.arange(len(own)) for place, own in categories.items()}
+        elif any(own.dtype == object for own in categories.values()):
+            raise ParameterError(
+                f"{type(model).__name__} encodes a column of words itself, and is given numbers "
+                f"here: put an encoder in front, make_column_transformer((OrdinalEncoder(), [...]),"
+                f" remainder='passthrough'), whose columns come first, and fit the model with "
+                f"categorical_features=[0, ...]"
+            )
         grown = []
         for stage in model._predictors:  # noqa: SLF001 - no public name
             for output, tree in enumerate(stage):
@@ -578,12 +590,10 @@ def _grown(tree: Any, values: Array, *, missing: bool = False) -> GrownTree:
     )
 
 
-def _encoded(model: Any) -> tuple[Places, dict[int, Array]]:
+def _encoded(model: Any) -> tuple[Places, dict[int, NDArray[Any]]]:
     """The column that each feature of a boosted model's trees is, and categories by their codes.
 
-    Raises:
-        ParameterError: categories that are no numbers.
-
+    Those that are no numbers are objects.
     """
     inputs = model.n_features_in_
     if model.is_categorical_ is None:
@@ -591,23 +601,19 @@ def _encoded(model: Any) -> tuple[Places, dict[int, Array]]:
     # Columns of categories come first.
     columns = np.argsort(~model.is_categorical_, kind="stable")
     encoder = model._preprocessor.named_transformers_["encoder"]  # noqa: SLF001 - no public name
-    found = {}
+    found: dict[int, NDArray[Any]] = {}
     for place, given in enumerate(encoder.categories_):
+        # A missing one is no category.
+        kept = [each for each in given.tolist() if each is not None and each == each]  # noqa: PLR0124 - NaN
         try:
-            numbers = np.asarray(given, dtype=np.float64)
+            found[place] = np.array(kept, dtype=np.float64)
         except (TypeError, ValueError):
-            raise ParameterError(
-                f"{type(model).__name__} encodes column {columns[place]}, which holds words, "
-                f"itself: put an encoder in front, make_column_transformer((OrdinalEncoder(), "
-                f"[...]), remainder='passthrough'), whose columns come first, and fit the model "
-                f"with categorical_features=[0, ...]"
-            ) from None
-        found[place] = numbers[~np.isnan(numbers)]
+            found[place] = np.array(kept, dtype=object)
     return columns, found
 
 
 def _histogram(
-    tree: Any, values: Array, columns: Places, categories: dict[int, Array]
+    tree: Any, values: Array, columns: Places, categories: dict[int, NDArray[Any]]
 ) -> GrownTree:
     """A tree of a boosted model on histograms.
 
@@ -631,7 +637,7 @@ def _histogram(
             own = known[to_left != missing[node]]
             sizes[node] = len(own)
             members.append(own)
-        high = np.concatenate(members)
+        high = np.concatenate(members).astype(np.float64)
         sets = Sets(sizes, np.nextafter(high, -np.inf), high)
         swapped = named[missing[named]]
         left[swapped], right[swapped] = right[swapped], left[swapped]

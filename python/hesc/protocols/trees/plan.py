@@ -58,19 +58,20 @@ class _Told(NamedTuple):
     @classmethod
     def of(cls, steps: list[Transform], inputs: int, names: list[str]) -> _Told:
         *before, last = steps
-        behind = transforms.columns_of(before, inputs)
+        behind = transforms.columns_of(before, inputs, made=True)
         if isinstance(last, Branches):
             parts = [(branch.columns, branch.steps) for branch in last.branches]
         else:
             parts = [(tuple(range(len(behind))), (last,))]
         categories: list[int] = []
         missing: list[int] = []
-        for columns, (first, *others) in parts:
-            if isinstance(first, Exceeds):
-                missing += [columns[int(at)] for at in first.features[first.missing != 0]]
-            elif isinstance(first, Fill):
-                missing += columns
-            if any(isinstance(step, Bins) for step in (first, *others)):
+        for columns, own in parts:
+            for step in own[:1]:
+                if isinstance(step, Exceeds):
+                    missing += [columns[int(at)] for at in step.features[step.missing != 0]]
+                elif isinstance(step, Fill):
+                    missing += columns
+            if any(isinstance(step, Bins) for step in own):
                 categories += columns
 
         def called(place: int) -> str:

@@ -11,7 +11,6 @@ from sklearn.base import is_classifier
 from hesc._native import ForestPlan, ParameterError
 from hesc._support.inputs import one_name, whole
 from hesc.models import additive, extraction, fidelity, transforms
-from hesc.models.steps import transforms_of
 from hesc.protocols.trees import boxes, copying, encoding
 from hesc.protocols.trees.plan import FINEST, TreesPlan, in_units
 
@@ -42,7 +41,7 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
 
     """
     options, clear = request.options, request.clear
-    *before, final = extraction.parts_of(request.estimator)
+    final = extraction.parts_of(request.estimator)[-1]
     if not extraction.has_trees(final):
         raise ParameterError(
             f"Trees() is for models of trees, and {type(final).__name__} is none; plan(X, "
@@ -50,12 +49,9 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
         )
     bits = whole(options.bits, "bits", *BITS)
     samples = whole(options.samples, "samples", 1, 1 << 20)
-    steps = [step for part in before for step in transforms_of(part)]
-    given = extraction.described_of(final)
-    own_steps = [] if given is None else given.steps
+    steps, _ = extraction.linear_parts_of(request.estimator)
     # By its library, since clients have no cell that is missing behind their last step.
-    x = extraction.transformed(before, request.rows)
-    x = transforms.transformed(own_steps, x) if own_steps else x
+    x = extraction.before_trees(request.estimator, request.rows)
     trees = extraction.agreeing_trees(final, x, clear, _REMEDY)
     edges = additive.edges_of(x, options.bins, trees)
     computed = _on_edges(trees, edges, options.move)
@@ -74,7 +70,7 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
     plan = TreesPlan(
         inputs=request.rows.shape[1],
         names=request.names,
-        steps=[*steps, *own_steps, *encoded.steps],
+        steps=[*steps, *encoded.steps],
         forest=forest,
         finer=finer,
         classes=request.classes,
