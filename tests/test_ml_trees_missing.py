@@ -589,6 +589,32 @@ def test_sets_that_are_none(change: dict[str, Any], error: type[Exception]) -> N
         made_of(parts | change)
 
 
+def test_columns_of_words_by_name_have_none_for_a_category() -> None:
+    rng = np.random.default_rng(12)
+    words = rng.choice(np.array(["a", "b", "c", None], dtype=object), ROWS)
+    table = pd.DataFrame({"a": rng.normal(size=ROWS), "k": pd.Series(words, dtype=object)})
+    y = table["a"] + np.array([2.0 if word in {"a", None} else 0.0 for word in words])
+    model = ensemble.HistGradientBoostingRegressor(max_iter=3, categorical_features=["k"])
+    private = PrivateRegressor(model).fit(table, y)
+    plan = private.plan(table, Trees())
+    scores = private.run(table, fhe="simulate").scores
+    assert scores == pytest.approx(private.predict(table), abs=plan.error)
+
+
+def test_stumps_between_missing_cells_and_all_others_are_sums_of_their_functions() -> None:
+    rng = np.random.default_rng(13)
+    x = rng.normal(size=(ROWS, 2))
+    x[::3, 0] = np.nan
+    y = np.isnan(x[:, 0]) * 1.0 + (x[:, 1] > 0)
+    model = ensemble.HistGradientBoostingRegressor(max_iter=30, max_depth=1)
+    private = PrivateRegressor(model).fit(x, y)
+    assert extraction.trees_of(private.estimator_).thresholds.max() == NEVER
+    there = x[~np.isnan(x[:, 0])]
+    for bins in ("thresholds", 8):
+        plan = private.plan(there, Scores(bins=bins, min_fidelity=0.5))
+        assert plan.fidelity.share > (0.5 if bins == 8 else 0.999999)
+
+
 def test_words_that_a_model_encodes_by_their_places_are_refused() -> None:
     table = pd.DataFrame({"a": np.arange(60.0), "k": pd.Categorical(list("abc") * 20)})
     model = ensemble.HistGradientBoostingRegressor(max_iter=2, categorical_features=[1])

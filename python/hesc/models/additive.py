@@ -75,8 +75,9 @@ def edges_of(x: Array, binning: Binning, trees: TreeEnsemble | None) -> list[Arr
                 "bins= is a number of bins, 'thresholds' where the model is a sum of trees, or a "
                 "list of edges for each feature"
             )
+        compared = trees.compares & (trees.thresholds < NEVER)
         return [
-            np.unique(trees.thresholds[trees.compares & (trees.features == place)])
+            np.unique(trees.thresholds[compared & (trees.features == place)])
             for place in range(features)
         ]
     if isinstance(binning, int | np.integer) and not isinstance(binning, bool):

@@ -603,11 +603,14 @@ def _encoded(model: Any) -> tuple[Places, dict[int, NDArray[Any]]]:
     encoder = model._preprocessor.named_transformers_["encoder"]  # noqa: SLF001 - no public name
     found: dict[int, NDArray[Any]] = {}
     for place, given in enumerate(encoder.categories_):
-        # A missing one is no category.
-        kept = [each for each in given.tolist() if each is not None and each == each]  # noqa: PLR0124 - NaN
+        kept = given.tolist()
+        # NaN stands last, and is no category.
+        if kept and isinstance(kept[-1], float) and np.isnan(kept[-1]):
+            kept.pop()
         try:
             found[place] = np.array(kept, dtype=np.float64)
         except (TypeError, ValueError):
+            # Words.
             found[place] = np.array(kept, dtype=object)
     return columns, found
 

@@ -76,7 +76,10 @@ def own_codes(model: Any) -> list[TableStep]:
     columns = []
     for column in _columns(encoder):
         codes = [float(code) for code in range(len(column.values))]
-        columns.append(column.coded(codes, unknown=_NOWHERE, missing=_NOWHERE))
+        # None is a category as others are, and NaN is none.
+        gone = column.missing
+        missing = _NOWHERE if gone is None or column.values[gone] is not None else codes[gone]
+        columns.append(column.coded(codes, unknown=_NOWHERE, missing=missing))
     named, others = (
         tuple(np.flatnonzero(which).tolist())
         for which in (model.is_categorical_, ~model.is_categorical_)
