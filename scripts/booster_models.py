@@ -36,6 +36,8 @@ POSITIVE: Final = np.exp(NUMBER / 4)
 PAIR: Final = np.column_stack([NUMBER, -NUMBER])
 TABLE: Final = pd.DataFrame(X, columns=["age", "debt", "income", "years"])
 KINDS: Final = pd.DataFrame({"a": X[:, 0], "k": pd.Categorical(np.arange(len(X)) % 3)})
+HOLES: Final = np.where(X > 1, np.nan, X)
+CODES: Final = np.column_stack([HOLES[:, 0], np.digitize(X[:, 1:3], np.linspace(-1, 1, 7))])
 GROUPS: Final = [len(X)]
 ROWS: Final = 40
 
@@ -48,6 +50,7 @@ def _xgb(name: str, x: Any, y: Any, **options: Any) -> Any:
 def _lgb(name: str, x: Any, y: Any, **options: Any) -> Any:
     sizes = {"n_estimators": 4, "num_leaves": 5, "min_child_samples": 5, "verbose": -1}
     fit = {"group": GROUPS} if name == "LGBMRanker" else {}
+    fit |= {"categorical_feature": [1, 2]} if x is CODES else {}
     return getattr(lightgbm, name)(**(sizes | options)).fit(x, y, **fit)
 
 
@@ -127,7 +130,24 @@ def taken() -> dict[str, Any]:
         "catboost tweedie": _cat(
             "CatBoostRegressor", X, POSITIVE, loss_function="Tweedie:variance_power=1.5"
         ),
+        "xgboost missing": _xgb("XGBClassifier", HOLES, TWO),
+        "xgboost categories": _xgb("XGBRegressor", CODES, NUMBER, **_OF_CODES),
+        "xgboost categories one by one": _xgb(
+            "XGBClassifier", CODES, THREE, max_cat_to_onehot=100, **_OF_CODES
+        ),
+        "lightgbm missing": _lgb("LGBMClassifier", HOLES, THREE),
+        "lightgbm missing counts as zero": _lgb("LGBMRegressor", HOLES, NUMBER, use_missing=False),
+        "lightgbm categories": _lgb("LGBMRegressor", CODES, NUMBER, min_data_per_group=5),
+        "catboost missing": _cat("CatBoostRegressor", HOLES, NUMBER),
+        "catboost missing is greatest": _cat("CatBoostRegressor", HOLES, NUMBER, nan_mode="Max"),
     }
+
+
+_OF_CODES: Final[dict[str, Any]] = {
+    "enable_categorical": True,
+    "feature_types": ["q", "c", "c"],
+}
+"""Options of XGBoost for `CODES`."""
 
 
 def refused() -> dict[str, tuple[Any, str]]:
@@ -154,10 +174,6 @@ def refused() -> dict[str, tuple[Any, str]]:
             _xgb("XGBClassifier", X, np.column_stack([TWO, 1 - TWO]), **one),
             "several labels",
         ),
-        "xgboost categories": (
-            _xgb("XGBRegressor", KINDS, NUMBER, enable_categorical=True, **one),
-            "OneHotEncoder",
-        ),
         "xgboost linear classes from their shares": (
             _xgb("XGBClassifier", X, THREE, booster="gblinear"),
             "base_score=0",
@@ -177,7 +193,6 @@ def refused() -> dict[str, tuple[Any, str]]:
             _lgb("LGBMRegressor", X.round(), NUMBER**2, zero_as_missing=True, n_estimators=9),
             "zero_as_missing=False",
         ),
-        "lightgbm categories": (_lgb("LGBMRegressor", KINDS, NUMBER, **one), "OneHotEncoder"),
         "catboost variance": (
             _cat("CatBoostRegressor", X, NUMBER, loss_function="RMSEWithUncertainty", **few),
             "variance",
@@ -228,7 +243,10 @@ def case(name: str, model: Any) -> dict[str, Any]:
     data = saved(name, model)
     found = files.read(data)
     places = RNG.permutation(200)[:ROWS]
-    rows = np.concatenate([verifying.rows_at_thresholds(found.model)[places], X[:8]])
+    close = verifying.rows_at_thresholds(found.model)[places]
+    if "missing" in name or "categories" in name:
+        close = np.concatenate([close, verifying.with_missing(close)])
+    rows = np.concatenate([close, X[:8, : found.model.inputs]])
     classes = found.model.classes
     scores = fitted.raw_scores_of_saved(data, found.library, rows, classes=classes is not None)
     made: dict[str, Any] = {"file": _packed(data), "rows": _numbers(rows)}

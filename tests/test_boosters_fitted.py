@@ -226,12 +226,15 @@ def test_a_model_that_was_fitted_again_is_planned_again(library: str) -> None:
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_missing_values_are_refused_with_what_would_do(library: str) -> None:
-    """Also by models that take them: a client encrypts a number for each feature."""
+    """Also of models that take them, unless by `Trees`: a client encrypts a number for each."""
     private = PrivateClassifier(stumps(library, "Classifier"))
     holes = np.where(np.arange(4) == 1, np.nan, X)
-    with pytest.raises(ValueError, match=r"NaN: no feature may be missing.*SimpleImputer"):
-        private.fit(holes, LABELS[2])
-    # From a model that was fitted with them ways of missing values are left out.
+    private.fit(holes, LABELS[2])
+    for options in (Scores(bins="thresholds"), Scores(refit="additive"), Classes()):
+        with pytest.raises(
+            ValueError, match=r"NaN: no feature may be missing.*SimpleImputer.*Trees"
+        ):
+            private.plan(holes, options)
     model = made(library, "Classifier").fit(np.where(X > 2, np.nan, X), LABELS[2])
     found, rows = fitted.described(model), X[(X <= 2).all(axis=1)]
     apart = np.abs(found.scores(rows) - fitted.raw_scores(model, rows)).max()

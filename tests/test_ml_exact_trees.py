@@ -32,7 +32,7 @@ from hesc.models import extraction, transforms
 from hesc.models.trees import TreeEnsemble
 from hesc.protocols import registry
 from hesc.protocols.message import Kind, Message
-from hesc.protocols.trees import boxes
+from hesc.protocols.trees import boxes, encoding
 
 X, Y = load_breast_cancer(return_X_y=True)
 IRIS: Final = load_iris(return_X_y=True)
@@ -166,13 +166,13 @@ def test_boxes_say_what_trees_say(missing: bool) -> None:
             continue
         tried += 1
         may = rng.random(trees.inputs) < 0.7 if missing else np.zeros(trees.inputs, dtype=bool)
-        bits = boxes.bits_of(trees, edges, may)
+        bits = encoding.bits_of(trees, edges, may)
         unit = 2.0 ** -int(rng.integers(4, 12))
         whole = boxes.rounded(trees, unit)
         found = boxes.of(trees, bits, whole)
         rows = rng.choice([-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0], (60, trees.inputs))
         rows[(rng.random(rows.shape) < 0.3) & may] = np.nan
-        seen = transforms.transformed([bits], rows) != 0
+        seen = transforms.transformed(bits.steps, rows) != 0
         sums = found.sums(seen)
         assert (sums == whole.sums(trees.reached(rows))).all()
         # Each leaf is rounded by half a unit, and what trees say of all samples once.

@@ -151,7 +151,3 @@ def test_models_that_are_refused() -> None:
         targets = np.column_stack([y, y]) if words == "several targets" else y
         with pytest.raises(hesc.ParameterError, match=words):
             TreeEnsemble.from_sklearn(model.fit(x, targets))
-    rounded = np.round(x[:, :2] * 20) - np.round(x[:, :2] * 20).min()
-    model = ensemble.HistGradientBoostingRegressor(categorical_features=[0], max_iter=2)
-    with pytest.raises(hesc.ParameterError, match="OneHotEncoder"):
-        TreeEnsemble.from_sklearn(model.fit(rounded, y))

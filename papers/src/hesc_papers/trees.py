@@ -46,7 +46,7 @@ class Family(NamedTuple):
     name: str
     package: str
     make: Callable[[], Any]
-    """Of few trees: every class of the digits has its own."""
+    """A model of few trees, since every class of the digits has its own."""
 
 
 def families() -> list[Family]:

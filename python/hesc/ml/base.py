@@ -79,6 +79,8 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             # Pipelines do not ask their first step.
             first = get_tags(extraction.parts_of(self.estimator)[0])
             tags.input_tags.allow_nan = first.input_tags.allow_nan
+        else:
+            tags.input_tags.allow_nan = extraction.takes_missing(self.estimator)
         tags.input_tags.sparse = inner.input_tags.sparse
         return tags
 
@@ -105,7 +107,7 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         names = names_of(fitted)
         if names is not None:
             private.feature_names_in_ = names
-            if not steps.takes_tables(fitted):
+            if not extraction.takes_tables(fitted):
                 # Names are checked here; what is inside sees arrays.
                 extraction.without_names(fitted)
         private._keep(fitted)

@@ -84,7 +84,7 @@ def chosen(
         asked += [pair for pair in _others(served, options) if pair[0].roles(pair[1]) == roles]
 
     def maker(kind: type[Backend]) -> Callable[[Any], Backend]:
-        return lambda options: kind.make(request._replace(options=options))
+        return lambda options: kind.planned(request._replace(options=options))
 
     scored = roles.disclose == "scores"
     problem = PredictionProblem(

@@ -143,7 +143,7 @@ class Serving(Deployable):
         request = PlanRequest(self.estimator_, rows, clear, named, classes, chosen)
         shown = table or (table is None and _somebody_looks())
         if objective is None:
-            self._backend = kind.make(request)
+            self._backend = kind.planned(request)
             self.__dict__.pop("_decision", None)
         else:
             from hesc.ml.compared import chosen as choice
@@ -272,6 +272,7 @@ class Serving(Deployable):
             raise ParameterError(f"fhe={fhe!r} is not simulate or execute; predict has clear too")
         backend = self._served()
         rows = self._rows(X)
+        backend.check_rows(rows)
         # Names that were given to the plan alone: scikit-learn does not know them.
         check_names(X, backend.plan.names)
         if fhe == "simulate":

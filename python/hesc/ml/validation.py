@@ -23,7 +23,7 @@ from sklearn.utils.validation import (
 
 from hesc._native import ParameterError, ShapeError
 from hesc._support.inputs import not_masked
-from hesc.models import steps
+from hesc.models import extraction, steps
 from hesc.models.boosters import fitted
 from hesc.models.samples import quietly
 from hesc.models.steps.walking import parts_of
@@ -53,7 +53,15 @@ def learned(private: Any, X: ArrayLike, y: ArrayLike, **checks: Any) -> tuple[Ro
     _not_read_otherwise(private.estimator, X)
     if not _are_tables(private.estimator, X):
         _no_categories(private.estimator, X)
-        found = quietly(validate_data, private, X, y, dtype=np.float64, **checks)
+        found = quietly(
+            validate_data,
+            private,
+            X,
+            y,
+            dtype=np.float64,
+            ensure_all_finite=_finite(private.estimator),
+            **checks,
+        )
         return found[0], found[1]
     table = _read(private.estimator, X)
     y = quietly(validate_data, private, y=y, **checks)
@@ -76,7 +84,12 @@ def known(private: Any, X: ArrayLike) -> Rows:
     if not _are_tables(private.estimator_, X):
         _no_categories(private.estimator_, X)
         rows: NDArray[np.float64] = quietly(
-            validate_data, private, X, reset=False, dtype=np.float64
+            validate_data,
+            private,
+            X,
+            reset=False,
+            dtype=np.float64,
+            ensure_all_finite=_finite(private.estimator_),
         )
         return rows
     table = _read(private.estimator_, X)
@@ -88,6 +101,11 @@ def known(private: Any, X: ArrayLike) -> Rows:
             f"{private.n_features_in_} features as input"
         )
     return table
+
+
+def _finite(estimator: Any) -> bool | str:
+    """What scikit-learn's checks call it that cells may be missing, or that none may."""
+    return "allow-nan" if extraction.takes_missing(estimator) else True
 
 
 def fit_options(estimator: Any, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -204,10 +222,17 @@ def _dtypes(X: Any) -> list[np.dtype[Any]]:
     return [each for each in listed if isinstance(each, np.dtype)]
 
 
-def _are_tables(estimator: Any, X: ArrayLike) -> bool:
-    if isinstance(X, forms.SampleTable) or steps.takes_tables(estimator):
+def _are_tables(estimator: Any, X: Any) -> bool:
+    if isinstance(X, forms.SampleTable) or extraction.takes_tables(estimator):
         return True
+    parts = parts_of(estimator)
+    if len(parts) == 1 and extraction.encodes_by_type(parts[0]) and not hasattr(parts[0], _FITTED):
+        return hasattr(X, "iloc") and any(str(dtype) == "category" for dtype in X.dtypes)
     return forms.is_sparse(X) and bool(get_tags(estimator).input_tags.sparse)
+
+
+_FITTED: Final = "is_categorical_"
+"""What a fitted model of histograms knows of its columns."""
 
 
 def _read(estimator: Any, X: ArrayLike) -> SampleTable:

@@ -15,6 +15,7 @@ from hesc._native import OutOfRangeError, ParameterError, ShapeError
 from hesc._support.inputs import real_array, whole
 from hesc.models import transforms
 from hesc.models.steps.scaling import bins as bins_of
+from hesc.models.trees import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -74,9 +75,9 @@ def edges_of(x: Array, binning: Binning, trees: TreeEnsemble | None) -> list[Arr
                 "bins= is a number of bins, 'thresholds' where the model is a sum of trees, or a "
                 "list of edges for each feature"
             )
-        inner = ~trees.leaves
+        compared = trees.compares & (trees.thresholds < NEVER)
         return [
-            np.unique(trees.thresholds[inner & (trees.features == place)])
+            np.unique(trees.thresholds[compared & (trees.features == place)])
             for place in range(features)
         ]
     if isinstance(binning, int | np.integer) and not isinstance(binning, bool):
@@ -178,7 +179,11 @@ def tabled(trees: TreeEnsemble, edges: list[Array], x: Array) -> FeatureTable | 
     Returns:
         None where a tree compares several features.
 
+    Raises:
+        ParameterError: trees that compare categories.
+
     """
+    trees.check_numbers()
     tables = {
         place: np.zeros((len(own) + 1, trees.outputs))
         for place, own in enumerate(edges)
@@ -223,7 +228,7 @@ def _pieces(trees: TreeEnsemble, root: int) -> tuple[int, Array, Array] | None:
         threshold = trees.thresholds[node]
         if low < threshold:
             waiting.append((trees.left[node], low, min(high, threshold)))
-        if threshold < high:
+        if threshold < min(high, NEVER):
             waiting.append((trees.right[node], max(low, threshold), high))
     found.sort(key=lambda piece: piece[0])
     lows, values = zip(*found, strict=True)

@@ -38,7 +38,15 @@ class Described(NamedTuple):
 
     def scores(self, samples: Rows) -> NDArray[np.float64]:
         """A row of outputs for each sample, in double precision."""
+        if not self.steps and isinstance(samples, np.ndarray):
+            # Steps give no missing cell to what comes after them.
+            return self.model.scores(samples)
         return self.model.scores(transforms.transformed(self.steps, samples))
+
+    @property
+    def takes_missing(self) -> bool:
+        """Whether cells of samples may be missing."""
+        return isinstance(self.model, TreeEnsemble) and self.model.takes_missing and not self.steps
 
     def with_one_score(self) -> Described:
         """The same with one score where there are two classes: the second's less the first's.

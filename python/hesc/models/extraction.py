@@ -25,19 +25,21 @@ from sklearn.ensemble import (
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import get_tags
 
 from hesc._native import ParameterError
+from hesc.models import transforms
 from hesc.models.boosters import fitted
+from hesc.models.described import Described
 from hesc.models.given import GivenClassifier, GivenRegressor
 from hesc.models.layers import DenseNetwork
 from hesc.models.linear import composed, simple, thresholds
 from hesc.models.linear.composed import COMPOSITES
 from hesc.models.linear.simple import Linear
 from hesc.models.samples import on_copies
-from hesc.models.steps import (
-    inputs_of,
-    transforms_of,
-)
+from hesc.models.steps import inputs_of, transforms_of
+from hesc.models.steps import takes_tables as takes_tables_of_steps
+from hesc.models.steps.encoders import own_codes
 from hesc.models.steps.walking import parts_of as parts_of  # noqa: PLC0414 - who reads estimators asks here
 from hesc.models.trees import EXPONENTIALS, TreeEnsemble
 
@@ -46,7 +48,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hesc.models.described import Described
     from hesc.models.tables.forms import Rows
     from hesc.models.transforms import Transform
 
@@ -62,6 +63,8 @@ _GROWN: Final = (
 )
 _AT_ONCE: Final = 1 << 22
 """Cells of sparse rows that are made dense at once."""
+_HISTOGRAMS: Final = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
+"""What encodes categories itself, by types or names of columns, or by their places."""
 TREES: Final = (*_SHARES, *_BOOSTED, *_GROWN)
 """Models of trees, which are computed as sums of functions of single features or not at all."""
 CLASSIFIERS: Final = (*simple.CLASSIFIERS, *composed.CLASSIFIERS, *_SHARES, *_BOOSTED)
@@ -109,6 +112,57 @@ def has_trees(final: Any) -> bool:
     return type(final) in TREES if given is None else isinstance(given.model, TreeEnsemble)
 
 
+def takes_tables(estimator: Any) -> bool:
+    """Whether an estimator, fitted or not, is given tables as they are.
+
+    A model of histograms is if it encodes categories itself, by the types or names of columns; one
+    that is not fitted does not know it of types yet.
+    """
+    final = parts_of(estimator)[-1]
+    return takes_tables_of_steps(estimator) or encodes(final) or _names_categories(final)
+
+
+def encodes(final: Any) -> bool:
+    """Whether a fitted model encodes columns of a table itself."""
+    by_type = isinstance(getattr(final, "categorical_features", None), str)
+    has_some = getattr(final, "is_categorical_", None) is not None
+    return type(final) in _HISTOGRAMS and has_some and (by_type or _names_categories(final))
+
+
+def encodes_by_type(final: Any) -> bool:
+    """Whether a model, fitted or not, encodes those columns that have a type of categories."""
+    return type(final) in _HISTOGRAMS and isinstance(final.categorical_features, str)
+
+
+def _names_categories(final: Any) -> bool:
+    if type(final) not in _HISTOGRAMS or isinstance(final.categorical_features, str | None):
+        return False
+    return np.asarray(final.categorical_features).dtype.kind in "UO"
+
+
+def before_trees(estimator: Any, x: Rows) -> NDArray[np.float64]:
+    """Rows as a fitted model's trees compare them, by its library as far as it goes."""
+    *before, final = parts_of(estimator)
+    if encodes(final):
+        own = final._preprocessor.transform  # noqa: SLF001 - no public name
+        return np.asarray(on_copies(own, _behind(before, x)), dtype=np.float64)
+    found, given = transformed(before, x), described_of(final)
+    return transforms.transformed(given.steps, found) if given and given.steps else found
+
+
+def takes_missing(estimator: Any) -> bool:
+    """Whether cells of rows may be missing: for a model of trees, and for all that is before it.
+
+    Args:
+        estimator: fitted or not.
+
+    """
+    parts = parts_of(estimator)
+    kind = type(parts[-1])
+    of_trees = kind in TREES or kind in GIVEN.values() or fitted.is_boosted(parts[-1])
+    return of_trees and all(get_tags(part).input_tags.allow_nan for part in parts)
+
+
 def described_of(final: Any) -> Described | None:
     """What a fitted model says itself that it computes: from a file, or of a boosting library.
 
@@ -118,6 +172,11 @@ def described_of(final: Any) -> Described | None:
     """
     if fitted.is_boosted(final):
         return fitted.described(final)
+    if encodes(final):
+        trees = TreeEnsemble.from_sklearn(final, codes=True)
+        classes = getattr(final, "classes_", None)
+        link = _link_of_trees(final)
+        return Described(final.n_features_in_, [], [*own_codes(final)], trees, classes, link)
     return final.described if type(final) in GIVEN.values() else None
 
 

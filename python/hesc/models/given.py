@@ -28,6 +28,11 @@ class _Given(BaseEstimator):  # type: ignore[misc]
         if described.names:
             self.feature_names_in_ = np.array(described.names, dtype=object)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.described.takes_missing
+        return tags
+
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
@@ -42,7 +47,8 @@ class _Given(BaseEstimator):  # type: ignore[misc]
     @usual_floats
     def scores(self, X: ArrayLike) -> NDArray[np.float64]:
         """What is computed on encrypted features: one axis where there is one output."""
-        rows = validate_data(self, X, reset=False, dtype=np.float64)
+        finite = "allow-nan" if self.described.takes_missing else True
+        rows = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=finite)
         scores = self.described.scores(rows)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 

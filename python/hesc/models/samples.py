@@ -147,6 +147,12 @@ def _copy(array: ArrayLike | SampleTable) -> Any:
     return given.copy() if hasattr(array, "toarray") or hasattr(array, "iloc") else np.array(array)
 
 
+MISSING: Final = (
+    "Input X contains NaN: no feature may be missing, since a client encrypts a number for each. "
+    "Impute them before hesc.ml sees the samples (SimpleImputer); of models of trees that take "
+    "missing values themselves plan(X, Trees()) takes them, too"
+)
+"""What is said of missing cells where they are not taken."""
 _TEXTS: Final = (
     "samples are numbers; some of these are texts: put a ColumnTransformer before the model, with "
     "a OneHotEncoder, say, for columns of words"
@@ -159,9 +165,7 @@ _QUOTING: Final = {
     "encoder",
     "Expected 2D": "samples are rows of features, and these are none. Reshape your data: "
     "array.reshape(1, -1) is one sample, array.reshape(-1, 1) are samples of one feature",
-    "Input X contains NaN": "Input X contains NaN: no feature may be missing, since a client "
-    "encrypts a number for each. Impute them before hesc.ml sees the samples (SimpleImputer), also "
-    "for models that take missing values themselves",
+    "Input X contains NaN": MISSING,
     "Complex data": "Complex data not supported: samples are real numbers",
 }
 """What scikit-learn's errors that repeat the data say, and what is said instead."""

@@ -13,6 +13,7 @@ from hesc._support.inputs import one_name, real_array
 from hesc.models import additive, extraction, fidelity, transforms
 from hesc.models.linear.simple import Linear
 from hesc.models.steps import transforms_of
+from hesc.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,11 +61,15 @@ def of(
     steps += [] if given is None else given.steps
     x = transforms.transformed(steps, rows)
     binning = additive.DEFAULT_BINS if bins is None else bins
+    if given is not None and isinstance(given.model, TreeEnsemble):
+        given.model.check_numbers()
     if refit is None:
         table, held = _exact(final, x, clear, binning), np.arange(len(x))
     else:
         one_name(refit, "refit", ("additive",))
         trees = extraction.trees_of(final) if isinstance(binning, str) else None
+        if trees is not None:
+            trees.check_numbers()
         fitted, held = additive.split(len(x))
         edges = additive.edges_of(x[fitted], binning, trees)
         score = partial(extraction.clear_scores, final) if given is None else given.model.scores

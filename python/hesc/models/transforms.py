@@ -336,17 +336,25 @@ def _add_words(steps: Sequence[Transform], columns: list[set[str]]) -> None:
             return
 
 
-def columns_of(steps: Sequence[Transform], inputs: int) -> list[int]:
-    """The column that each feature is, but for missing cells and limits; -1 where it is none."""
+def columns_of(steps: Sequence[Transform], inputs: int, *, made: bool = False) -> list[int]:
+    """The column that each feature is, but for missing cells and limits; -1 where it is none.
+
+    Args:
+        steps: which a client computes.
+        inputs: columns.
+        made: whether the column counts that a feature is a function of, too.
+
+    """
+    same = (Fill, Clip, PerFeature, Codes) if made else (Fill, Clip)
     found = list(range(inputs))
     for step in steps:
         if isinstance(step, Branches):
             found = [
                 -1 if place < 0 else found[branch.columns[place]]
                 for branch in step.branches
-                for place in columns_of(branch.steps, len(branch.columns))
+                for place in columns_of(branch.steps, len(branch.columns), made=made)
             ]
-        elif not isinstance(step, Fill | Clip):
+        elif not isinstance(step, same):
             return [-1] * width(steps, inputs)
     return found
 

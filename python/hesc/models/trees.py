@@ -11,7 +11,8 @@ double that sends every double the same way (`double_thresholds`).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,10 @@ _EXACT: Final = 2.0**52
 """Sums of its whole parts are exact, up to one."""
 _BEYOND: Final = 2.0**128
 """What would follow upon the largest float32."""
+NEVER: Final = float(np.finfo(np.float64).max)
+"""A threshold that no number exceeds: all that have a value go left."""
+_PARTS: Final = 1 << 24
+"""Parts of the sets of all nodes."""
 EXPONENTIALS: Final = frozenset({"poisson", "gamma"})
 """Losses of HistGradientBoostingRegressor whose predictions are exponentials of sums of trees."""
 
@@ -41,12 +46,14 @@ class TreeEnsemble:
     """Scores that are an offset plus a leaf's values of every tree, divided by one number.
 
     Nodes of all trees stand one after the other, children behind their parents. A sample goes left
-    where `x[features[node]] <= thresholds[node]`.
+    where `x[features[node]] <= thresholds[node]`. A node with a set compares categories: a sample
+    goes left where its feature is in one of the set's ranges, `low < x <= high`.
 
     Raises:
         ShapeError: arrays of lengths that do not go together.
-        ParameterError: children before their parents or of two, nodes that no tree has.
-        OutOfRangeError: thresholds or values that are not finite, features beyond
+        ParameterError: children before their parents or of two, nodes that no tree has, leaves with
+            sets, sets that are too large.
+        OutOfRangeError: thresholds, values or ranges that are not finite, features beyond
             `inputs`.
 
     """
@@ -58,11 +65,11 @@ class TreeEnsemble:
     features: Places
     """The feature that each node compares, or -1 of a leaf."""
     thresholds: Array
-    """The threshold of each node; 0 of a leaf."""
+    """The threshold of each node; 0 of a leaf, and of a node with a set."""
     left: Places
-    """The node where smaller and equal features go, for each node, or -1 of a leaf."""
+    """The node where smaller and equal features go, or those of a set, or -1 of a leaf."""
     right: Places
-    """The node where greater features go, for each node, or -1 of a leaf."""
+    """The node where all other features go, or -1 of a leaf."""
     values: Array
     """A row of outputs for each node; zeros where it is no leaf."""
     offset: Array
@@ -70,6 +77,13 @@ class TreeEnsemble:
     missing_left: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=bool))
     """Where samples go that have no value of the feature, for each node whether left; none where
     all features have values."""
+    set_sizes: Places = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """The ranges of each node's set, how many, or -1 of a node that has no set; none where no node
+    has one."""
+    set_low: Array = field(default_factory=lambda: np.empty(0))
+    """What the numbers of each range are above, node by node."""
+    set_high: Array = field(default_factory=lambda: np.empty(0))
+    """The greatest number of each range."""
 
     def __post_init__(self) -> None:
         nodes = len(self.features)
@@ -78,12 +92,21 @@ class TreeEnsemble:
             raise ShapeError("the arrays of a tree ensemble have an entry for each node")
         if len(self.missing_left) not in (0, nodes):
             raise ShapeError("where missing cells go is said of each node, or of none")
+        if len(self.set_sizes) not in (0, nodes):
+            raise ShapeError("sets are said of each node, or of none")
+        ranges = int(self.set_sizes.clip(min=0).sum())
+        if not len(self.set_low) == len(self.set_high) == ranges:
+            raise ShapeError("a range of a set has two ends")
         if not len(self.roots) or self.values.shape[1] != len(self.offset) or not len(self.offset):
             raise ShapeError("a tree ensemble has a tree and an output, and an offset for each")
-        numbers = (self.thresholds, self.values, self.offset)
+        numbers = (self.thresholds, self.values, self.offset, self.set_low, self.set_high)
         if not all(np.isfinite(part).all() for part in numbers):
             raise OutOfRangeError("thresholds and values of trees are finite numbers")
+        if not (self.set_low < self.set_high).all():
+            raise OutOfRangeError("a range of a set ends above where it begins")
         inside = self.features >= 0
+        if len(self.set_sizes) and (self.set_sizes[~inside] >= 0).any():
+            raise ParameterError("a leaf of a tree has no set")
         if ((self.features < -1) | (self.features >= self.inputs)).any():
             raise OutOfRangeError(f"a tree compares a feature beyond the {self.inputs} there are")
         children = np.concatenate([self.left[inside], self.right[inside]])
@@ -108,6 +131,32 @@ class TreeEnsemble:
     def takes_missing(self) -> bool:
         """Whether features may be missing."""
         return bool(len(self.missing_left))
+
+    @property
+    def has_sets(self) -> bool:
+        """Whether some nodes compare categories."""
+        return bool((self.set_sizes >= 0).any())
+
+    @property
+    def compares(self) -> NDArray[np.bool_]:
+        """Which nodes compare a feature with a threshold."""
+        inside = ~self.leaves
+        return inside & (self.set_sizes < 0) if len(self.set_sizes) else inside
+
+    @cached_property
+    def sets(self) -> NodeSets:
+        """The sets of all nodes, as parts of features."""
+        return NodeSets(self)
+
+    def check_numbers(self) -> None:
+        """Refuses trees that compare categories, where thresholds alone are computed.
+
+        Raises:
+            ParameterError: with what would do.
+
+        """
+        if self.has_sets:
+            raise ParameterError(CATEGORIES)
 
     def depths(self) -> Places:
         """Comparisons before each node is reached; 0 of a root."""
@@ -139,7 +188,7 @@ class TreeEnsemble:
         if not np.isfinite(x).all() and (not self.takes_missing or np.isinf(x).any()):
             raise OutOfRangeError("trees compare finite numbers; remove or impute others first")
         found = np.empty((len(x), self.outputs))
-        turn = max(1, _AT_ONCE // len(self.roots))
+        turn = max(1, _AT_ONCE // max(len(self.roots), self.inputs * self.has_sets))
         for first in range(0, len(x), turn):
             rows = x[first : first + turn]
             total = np.tile(self.offset, (len(rows), 1))
@@ -158,10 +207,15 @@ class TreeEnsemble:
         """
         nodes = np.broadcast_to(self.roots, (len(x), len(self.roots))).copy()
         rows, trees = np.nonzero(~self.leaves[nodes])
+        parts = self.sets.parts_of(x) if self.has_sets else None
         while len(rows):
             at = nodes[rows, trees]
             cells = x[rows, self.features[at]]
             smaller = cells <= self.thresholds[at]
+            if parts is not None:
+                named = np.flatnonzero(self.set_sizes[at] >= 0)
+                own = at[named]
+                smaller[named] = self.sets.hold(own, parts[rows[named], self.features[own]])
             if self.takes_missing:
                 smaller |= np.isnan(cells) & self.missing_left[at]
             below = np.where(smaller, self.left[at], self.right[at])
@@ -171,7 +225,7 @@ class TreeEnsemble:
         return nodes
 
     @classmethod
-    def from_sklearn(cls, model: Any) -> TreeEnsemble:
+    def from_sklearn(cls, model: Any, *, codes: bool = False) -> TreeEnsemble:
         """The trees of a fitted model of scikit-learn.
 
         Scores are those of `PrivateClassifier`: of two classes one output, which is above zero
@@ -182,9 +236,11 @@ class TreeEnsemble:
 
         Args:
             model: one of `FAMILIES`, by exact class.
+            codes: of a model that encodes categories itself, whether features are those behind its
+                own encoder, which come first, and categories their codes.
 
         Raises:
-            ParameterError: another class, several targets, categorical features, a boosted
+            ParameterError: another class, several targets, categories that are words, a boosted
                 model's own first estimator, a loss that is not known.
             sklearn.exceptions.NotFittedError: a model that is not fitted.
 
@@ -201,7 +257,7 @@ class TreeEnsemble:
         if getattr(model, "n_outputs_", 1) != 1:
             raise ParameterError(f"this {name} has several targets; fit a model of each")
         if name.startswith("Hist"):
-            return cls._histograms(model)
+            return cls._histograms(model, codes=codes)
         if name.startswith("Gradient"):
             return cls._boosted(model)
         if name.startswith("Ada"):
@@ -254,12 +310,7 @@ class TreeEnsemble:
         return cls.joined(model.n_features_in_, grown, np.zeros(1 if classes == 2 else classes))
 
     @classmethod
-    def _histograms(cls, model: Any) -> TreeEnsemble:
-        if model.is_categorical_ is not None and np.any(model.is_categorical_):
-            raise ParameterError(
-                "this model compares categorical features; encode them as numbers before it "
-                "(sklearn.preprocessing.OneHotEncoder) and fit it with categorical_features=None"
-            )
+    def _histograms(cls, model: Any, *, codes: bool) -> TreeEnsemble:
         losses = {"log_loss", "squared_error", "absolute_error", "quantile", *EXPONENTIALS}
         if model.loss not in losses:
             raise ParameterError(
@@ -267,23 +318,23 @@ class TreeEnsemble:
                 f"it with one of {', '.join(sorted(losses))}"
             )
         offset = np.asarray(model._baseline_prediction, dtype=np.float64).reshape(-1)  # noqa: SLF001 - no public name
+        columns, categories = _encoded(model)
+        if codes:
+            columns = np.arange(model.n_features_in_)
+            categories = {place: np.arange(len(own)) for place, own in categories.items()}
+        elif any(own.dtype == object for own in categories.values()):
+            raise ParameterError(
+                f"{type(model).__name__} encodes a column of words itself, and is given numbers "
+                f"here: put an encoder in front, make_column_transformer((OrdinalEncoder(), [...]),"
+                f" remainder='passthrough'), whose columns come first, and fit the model with "
+                f"categorical_features=[0, ...]"
+            )
         grown = []
         for stage in model._predictors:  # noqa: SLF001 - no public name
             for output, tree in enumerate(stage):
-                nodes = tree.nodes
-                leaf = nodes["is_leaf"].astype(bool)
-                values = np.zeros((len(nodes), len(offset)))
-                values[:, output] = nodes["value"]
-                grown.append(
-                    GrownTree(
-                        np.where(leaf, -1, nodes["feature_idx"].astype(np.int64)),
-                        np.array(nodes["num_threshold"], dtype=np.float64),
-                        nodes["left"].astype(np.int64),
-                        nodes["right"].astype(np.int64),
-                        values,
-                        nodes["missing_go_to_left"].astype(bool),
-                    )
-                )
+                values = np.zeros((len(tree.nodes), len(offset)))
+                values[:, output] = tree.nodes["value"]
+                grown.append(_histogram(tree, values, columns, categories))
         return cls.joined(model.n_features_in_, grown, offset)
 
     @classmethod
@@ -319,6 +370,7 @@ class TreeEnsemble:
             values,
             offset,
             _of_all([part.missing_left for part in parts]),
+            *_joined_sets([(len(p.features), p.set_sizes, p.set_low, p.set_high) for p in parts]),
         )
 
     @classmethod
@@ -349,6 +401,7 @@ class TreeEnsemble:
             np.where(leaf[:, None], np.concatenate([tree.values for tree in grown]), 0.0),
             offset,
             _of_all([tree.missing_left for tree in grown]),
+            *_joined_sets([(len(tree.features), *tree.sets) for tree in grown]),
         )
 
 
@@ -356,6 +409,100 @@ def _of_all(parts: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
     """Where missing cells go in several ensembles, if all of them say it."""
     told = all(len(part) for part in parts)
     return np.concatenate(parts) if told else np.empty(0, dtype=bool)
+
+
+class Sets(NamedTuple):
+    """Sets of nodes, as `TreeEnsemble` has them."""
+
+    sizes: Places
+    low: Array
+    high: Array
+
+
+NO_SETS: Final = Sets(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
+"""Those of nodes that compare numbers alone."""
+
+
+def _joined_sets(parts: list[tuple[int, Places, Array, Array]]) -> Sets:
+    """Sets of so many nodes each, one after the other."""
+    if not any(len(sizes) for _, sizes, *_ in parts):
+        return NO_SETS
+    sizes = [own if len(own) else np.full(nodes, -1) for nodes, own, *_ in parts]
+    low, high = (np.concatenate([part[place] for part in parts]) for place in (2, 3))
+    return Sets(np.concatenate(sizes), low, high)
+
+
+class NodeSets:
+    """Sets of nodes as parts of features.
+
+    The ends of all ranges of a feature cut its numbers in parts: part `i` has those above the end
+    before and up to end `i`. A set is some parts; numbers beyond all ends, and cells without a
+    value, are in none.
+
+    Raises:
+        ParameterError: more parts of sets than memory is made for.
+
+    """
+
+    def __init__(self, trees: TreeEnsemble) -> None:
+        nodes = np.flatnonzero(trees.set_sizes >= 0)
+        owners = np.repeat(nodes, trees.set_sizes[nodes])
+        first, last = np.empty(len(owners), np.int64), np.empty(len(owners), np.int64)
+        self.ends: dict[int, Array] = {}
+        """Ends of ranges by feature, ascending."""
+        self._nodes_of: dict[int, Places] = {}
+        for feature in np.unique(trees.features[nodes]).tolist():
+            self._nodes_of[feature] = nodes[trees.features[nodes] == feature]
+            own = trees.features[owners] == feature
+            low, high = trees.set_low[own], trees.set_high[own]
+            self.ends[feature] = np.unique([low, high])
+            first[own] = np.searchsorted(self.ends[feature], low) + 1
+            last[own] = np.searchsorted(self.ends[feature], high)
+        lengths = last - first + 1
+        if lengths.sum() > _PARTS:
+            raise ParameterError(
+                f"sets of the nodes of trees have {_PARTS} parts at most, all together; fit fewer "
+                f"trees, or features of fewer categories"
+            )
+        starts = np.repeat(first - np.cumsum(lengths) + lengths, lengths)
+        parts = starts + np.arange(len(starts))
+        self._width = 1 + max((len(ends) for ends in self.ends.values()), default=0)
+        self._keys = np.unique(np.repeat(owners, lengths) * self._width + parts)
+        self._inputs = trees.inputs
+
+    def parts_of(self, x: Array) -> Places:
+        """The part of each number, of features that sets are of."""
+        found = np.zeros((len(x), self._inputs), dtype=np.int64)
+        for feature, ends in self.ends.items():
+            found[:, feature] = np.searchsorted(ends, x[:, feature])
+        return found
+
+    def hold(self, nodes: Places, parts: Places) -> NDArray[np.bool_]:
+        """Whether parts are in the sets of nodes, one of each."""
+        if not len(self._keys):
+            return np.zeros(len(nodes), dtype=bool)
+        keys = nodes * self._width + parts
+        places = np.searchsorted(self._keys, keys).clip(max=len(self._keys) - 1)
+        return np.asarray(self._keys[places] == keys)
+
+    def named(self, feature: int) -> list[int]:
+        """The parts of a feature that some set has."""
+        own = np.isin(self._keys // self._width, self._nodes_of[feature])
+        found: list[int] = np.unique(self._keys[own] % self._width).tolist()
+        return found
+
+    def of(self, node: int) -> list[int]:
+        """The parts in a node's set."""
+        first, end = np.searchsorted(self._keys, np.array([node, node + 1]) * self._width)
+        found: list[int] = (self._keys[first:end] - node * self._width).tolist()
+        return found
+
+
+CATEGORIES: Final = (
+    "these trees compare categories, which plan(X, Trees()) computes; for other plans encode them "
+    "as numbers before the model (sklearn.preprocessing.OneHotEncoder) and fit it without them"
+)
+"""Where thresholds alone are computed."""
 
 
 FAMILIES: Final = (
@@ -423,6 +570,7 @@ class GrownTree:
         right: Places,
         values: Array,
         missing_left: NDArray[np.bool_] | None = None,
+        sets: Sets = NO_SETS,
     ) -> None:
         self.features = features
         self.thresholds = thresholds
@@ -430,6 +578,7 @@ class GrownTree:
         self.right = right
         self.values = values
         self.missing_left = np.empty(0, dtype=bool) if missing_left is None else missing_left
+        self.sets = sets
 
 
 def _grown(tree: Any, values: Array, *, missing: bool = False) -> GrownTree:
@@ -437,9 +586,77 @@ def _grown(tree: Any, values: Array, *, missing: bool = False) -> GrownTree:
     leaf = tree.children_left < 0
     return GrownTree(
         np.where(leaf, -1, tree.feature).astype(np.int64),
-        double_thresholds(np.where(leaf, 0.0, tree.threshold)),
+        # Where only missing cells go right, it is infinite.
+        np.minimum(double_thresholds(np.where(leaf, 0.0, tree.threshold)), NEVER),
         tree.children_left.astype(np.int64),
         tree.children_right.astype(np.int64),
         np.ascontiguousarray(values, dtype=np.float64),
         tree.missing_go_to_left.astype(bool) if missing else None,
+    )
+
+
+def _encoded(model: Any) -> tuple[Places, dict[int, NDArray[Any]]]:
+    """The column that each feature of a boosted model's trees is, and categories by their codes.
+
+    Those that are no numbers are objects.
+    """
+    inputs = model.n_features_in_
+    if model.is_categorical_ is None:
+        return np.arange(inputs), {}
+    # Columns of categories come first.
+    columns = np.argsort(~model.is_categorical_, kind="stable")
+    encoder = model._preprocessor.named_transformers_["encoder"]  # noqa: SLF001 - no public name
+    found: dict[int, NDArray[Any]] = {}
+    for place, given in enumerate(encoder.categories_):
+        kept = given.tolist()
+        # NaN stands last, and is no category.
+        if kept and isinstance(kept[-1], float) and np.isnan(kept[-1]):
+            kept.pop()
+        try:
+            found[place] = np.array(kept, dtype=np.float64)
+        except (TypeError, ValueError):
+            # Words.
+            found[place] = np.array(kept, dtype=object)
+    return columns, found
+
+
+def _histogram(
+    tree: Any, values: Array, columns: Places, categories: dict[int, NDArray[Any]]
+) -> GrownTree:
+    """A tree of a boosted model on histograms.
+
+    A category that is not known goes where missing cells go. So the set of a node has those that go
+    the other way, and stands at its left.
+    """
+    nodes = tree.nodes
+    leaf = nodes["is_leaf"].astype(bool)
+    left, right = nodes["left"].astype(np.int64), nodes["right"].astype(np.int64)
+    missing = nodes["missing_go_to_left"].astype(bool)
+    features = nodes["feature_idx"].astype(np.int64)
+    thresholds = np.minimum(nodes["num_threshold"], NEVER)
+    named = np.flatnonzero(nodes["is_categorical"].astype(bool) & ~leaf)
+    sets = NO_SETS
+    if len(named):
+        sizes, members = np.full(len(nodes), -1), []
+        for node in named.tolist():
+            known = categories[int(features[node])]
+            bits = tree.raw_left_cat_bitsets[nodes["bitset_idx"][node]].astype("<u4")
+            to_left = np.unpackbits(bits.view(np.uint8), bitorder="little")[: len(known)] == 1
+            own = known[to_left != missing[node]]
+            sizes[node] = len(own)
+            members.append(own)
+        high = np.concatenate(members).astype(np.float64)
+        sets = Sets(sizes, np.nextafter(high, -np.inf), high)
+        swapped = named[missing[named]]
+        left[swapped], right[swapped] = right[swapped], left[swapped]
+        missing[named] = False
+        thresholds[named] = 0.0
+    return GrownTree(
+        np.where(leaf, -1, columns[features]),
+        np.array(thresholds, dtype=np.float64),
+        left,
+        right,
+        values,
+        missing,
+        sets,
     )

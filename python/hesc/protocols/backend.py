@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Never
 
 import numpy as np
 
-from hesc._native import ParameterError
+from hesc._native import ParameterError, ShapeError
 from hesc.models import extraction
 from hesc.models.conclusions import PROBABILITIES, decisive
 from hesc.models.fidelity import margins_of
-from hesc.models.samples import on_copies
+from hesc.models.samples import MISSING, on_copies
 from hesc.protocols import registry
 from hesc.protocols.folders import PLAN, SERVER
 from hesc.protocols.measuring import SAMPLE, measure, spread_out
@@ -112,6 +112,8 @@ class Backend(ABC):
     has_scores: ClassVar[bool] = True
     """Whether the client learns scores."""
 
+    takes_missing: ClassVar[bool] = False
+    """Whether cells of samples may be missing behind all transforms."""
     candidates: ClassVar[tuple[str, ...]] = ()
     """The planner's candidates that plans of this kind compute as, by name."""
     failure: ClassVar[float] = 2.0**-128
@@ -141,6 +143,29 @@ class Backend(ABC):
             ParameterError: a model or options that this cannot serve, with what would do.
 
         """
+
+    @classmethod
+    def planned(cls, request: PlanRequest) -> Backend:
+        """Plans a model, as `make`, of rows in which cells may be missing if this takes them.
+
+        Raises:
+            ParameterError: a model or options that this cannot serve, with what would do.
+            ShapeError: rows in which cells are missing.
+
+        """
+        cls.check_rows(request.rows)
+        return cls.make(request)
+
+    @classmethod
+    def check_rows(cls, rows: Rows) -> None:
+        """Refuses rows of numbers in which cells are missing, where these are not taken.
+
+        Raises:
+            ShapeError: there are some.
+
+        """
+        if not cls.takes_missing and isinstance(rows, np.ndarray) and np.isnan(rows).any():
+            raise ShapeError(MISSING)
 
     def is_of(self, estimator: Any) -> bool:
         """Whether a fitted model computes what was planned; see `has_classes` for their names."""

@@ -1,6 +1,7 @@
 """Saved models of CatBoost, `.json`, as trees.
 
-A feature is rounded to float32 and goes right where it is greater than a border.
+A feature is rounded to float32 and goes right where it is greater than a border. One that is
+missing goes right where the feature says so.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def described(document: object) -> Described:
 
     """
     information = numbers.mapping(document, "model_info", WHAT)
-    given = _features(numbers.mapping(document, "features_info", WHAT))
+    given, missing = _features(numbers.mapping(document, "features_info", WHAT))
     inputs, names = len(given), numbers.usable_names(given, len(given))
     parameters = numbers.mapping(information, "params", WHAT)
     loss = numbers.text(numbers.mapping(parameters, "loss_function", WHAT), "type", WHAT)
@@ -105,6 +106,7 @@ def described(document: object) -> Described:
     numbers.check_sizes(sum(len(tree.features) for tree in grown), len(bias))
     for tree in grown:
         tree.values = tree.values * scale
+        tree.missing_left = (tree.features >= 0) & missing[tree.features]
     classifies = link in _LINKS.values()
     labels = _labels(information, max(len(bias), 2)) if classifies else None
     if classifies and (len(bias) > 1) != loss.startswith("MultiClass"):
@@ -137,8 +139,8 @@ def _link(loss: str) -> str | None:
     )
 
 
-def _features(information: dict[str, Any]) -> list[str]:
-    """Names of features, in the order of columns; empty where there are none."""
+def _features(information: dict[str, Any]) -> tuple[list[str], NDArray[np.bool_]]:
+    """Names of features, in the order of columns, and whether those that are missing go left."""
     for kind, remedy in _OTHERS.items():
         if information.get(kind):
             raise ParameterError(f"this model of CatBoost has {kind}: {remedy}")
@@ -148,7 +150,12 @@ def _features(information: dict[str, Any]) -> list[str]:
     for place, one in enumerate(found):
         for name in ("feature_index", "flat_feature_index"):
             numbers.count(numbers.part(one, name, WHAT), name, place, place)
-    return [numbers.text(one, "feature_id", WHAT) for one in found]
+    # What is missing exceeds no border, unless it counts as greater than all.
+    treated = [numbers.text(one, "nan_value_treatment", WHAT) for one in found]
+    if not set(treated) <= {"AsIs", "AsFalse", "AsTrue"}:
+        raise WireError("a saved CatBoost model says what missing values are, as CatBoost does")
+    names = [numbers.text(one, "feature_id", WHAT) for one in found]
+    return names, np.array([way != "AsTrue" for way in treated])
 
 
 def _scale(document: object) -> tuple[float, Array]:

@@ -1,12 +1,13 @@
 """Saved models of LightGBM, as text, as trees.
 
 A feature goes left where it is less than or equal to a threshold, both in double precision; what is
-next to zero is zero.
+next to zero is zero. Categories are the whole parts of numbers.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from hesc._native import ParameterError, WireError
 from hesc.models.boosters import numbers
 from hesc.models.described import Described
-from hesc.models.trees import GrownTree, TreeEnsemble
+from hesc.models.trees import NEVER, NO_SETS, GrownTree, Sets, TreeEnsemble
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,6 +56,10 @@ _LINES: Final = 1 << 22
 _CATEGORY: Final = 1
 _LEFT: Final = 2
 _ZERO_IS_MISSING: Final = 1
+_NAN_IS_MISSING: Final = 2
+_NEVER: Final = repr(NEVER)
+_WORD: Final = 32
+"""Categories that a number of a set says of."""
 
 
 def described(data: bytes) -> Described:
@@ -186,40 +191,81 @@ def _tree(fields: Fields, place: int, inputs: int) -> GrownTree:
         raise ParameterError(
             "leaves of this model of LightGBM are linear in features; fit it with linear_tree=False"
         )
-    if _words(fields, "num_cat") != ["0"]:
-        raise ParameterError(CATEGORIES)
     given = _reals(fields, "leaf_value", leaves)
     values = np.concatenate([np.zeros(inner), given])[:, None]
     none = np.full(leaves, -1)
     if not inner:
-        return GrownTree(none, np.zeros(1), none, none, values)
+        return GrownTree(none, np.zeros(1), none, none, values, np.zeros(1, dtype=bool))
     features, kinds, left, right = (
         numbers.wholes(_reals(fields, name, inner), name)
         for name in ("split_feature", "decision_type", "left_child", "right_child")
     )
-    thresholds = _reals(fields, "threshold", inner)
+    # Where missing cells alone go right, a threshold is infinite.
+    words = [_NEVER if word == "inf" else word for word in _words(fields, "threshold")]
+    thresholds = _reals({"threshold": " ".join(words)}, "threshold", inner)
     if ((features < 0) | (features >= inputs)).any():
         raise WireError(f"tree {place} of LightGBM compares none of {inputs} features")
     if ((kinds < 0) | (kinds > 0xF)).any():
         raise WireError(f"tree {place} of LightGBM compares in a way that is not known")
-    if (kinds & _CATEGORY).any():
-        raise ParameterError(CATEGORIES)
-    _check_zeros(thresholds, kinds)
+    named = (kinds & _CATEGORY) != 0
+    sets = _sets(fields, np.where(named, thresholds, -1), leaves) if named.any() else NO_SETS
+    _check_zeros(thresholds[~named], kinds[~named])
+    # What is missing is zero unless the node says where it goes; it is in no set.
+    told = ((kinds >> 2) == _NAN_IS_MISSING) | ((kinds >> 2) == _ZERO_IS_MISSING)
+    missing = ~named & np.where(told, (kinds & _LEFT) != 0, thresholds >= 0)
     # Leaf i is written as -1 - i.
     left, right = (np.where(part < 0, inner - 1 - part, part) for part in (left, right))
     return GrownTree(
         np.concatenate([features, none]),
-        np.concatenate([_turns(thresholds), np.zeros(leaves)]),
+        np.concatenate([np.where(named, 0.0, _turns(thresholds)), np.zeros(leaves)]),
         np.concatenate([left, none]),
         np.concatenate([right, none]),
         values,
+        np.concatenate([missing, np.zeros(leaves, dtype=bool)]),
+        sets,
     )
 
 
-CATEGORIES: Final = (
-    "this model of LightGBM compares categories; encode them as numbers before it "
-    "(sklearn.preprocessing.OneHotEncoder) and fit it without categorical_feature"
-)
+def _sets(fields: Fields, places: Array, leaves: int) -> Sets:
+    """The categories that go left, of nodes that compare categories.
+
+    Args:
+        fields: of a tree.
+        places: of each node its set, or -1.
+        leaves: which follow upon nodes.
+
+    Raises:
+        WireError: sets that are none.
+        ParameterError: more categories than memory is made for.
+
+    """
+    count = _count(fields, "num_cat", 1, len(places))
+    bounds = numbers.wholes(_reals(fields, "cat_boundaries", count + 1), "cat_boundaries")
+    words = numbers.wholes(_reals(fields, "cat_threshold", int(bounds[-1])), "cat_threshold")
+    of_sets = places[places >= 0]
+    if (
+        bounds[0] != 0
+        or (np.diff(bounds) < 0).any()
+        or ((words < 0) | (words >= 1 << _WORD)).any()
+        or (places < -1).any()
+        or (np.rint(places) != places).any()
+        or not np.array_equal(np.sort(of_sets), np.arange(count))
+    ):
+        raise WireError("a node of LightGBM that compares categories has a set of its own")
+    bits = np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little")
+    if int(bits.sum()) > numbers.LARGEST:
+        raise ParameterError(f"trees of {numbers.LARGEST} categories at most are read")
+    members = [np.flatnonzero(bits[_WORD * a : _WORD * b]) for a, b in pairwise(bounds.tolist())]
+    sizes = [-1 if place < 0 else len(members[int(place)]) for place in places.tolist()]
+    ordered = [members[int(place)] for place in of_sets.tolist()]
+    categories = np.concatenate(ordered).astype(np.float64)
+    # What is above -1 has the whole part 0.
+    low = np.where(categories > 0, np.nextafter(categories, -np.inf), -1.0)
+    return Sets(
+        np.concatenate([sizes, np.full(leaves, -1)]).astype(np.int64),
+        low,
+        np.nextafter(categories + 1, -np.inf),
+    )
 
 
 def _check_zeros(thresholds: Array, kinds: NDArray[np.int64]) -> None:

@@ -40,6 +40,8 @@ def check(data: bytes, saved: Saved, *, wanted: bool) -> None:
             raise ParameterError(f"verify=True needs {library}; install it")
         return
     rows = rows_at_thresholds(model)
+    if model.takes_missing:
+        rows = np.concatenate([rows, with_missing(rows)])
     classes = model.classes is not None
     try:
         found = fitted.raw_scores_of_saved(data, library, rows, classes=classes)
@@ -70,7 +72,8 @@ def tolerance(library: str, model: Described, rows: NDArray[np.float64]) -> floa
 def rows_at_thresholds(model: Described) -> NDArray[np.float64]:
     """Normal rows of deviation 0.1, 1 and 10, of trees each with one feature at a threshold.
 
-    A third lies at the threshold, a third at the next double, and a third at the next float32.
+    A third lies at the threshold, a third at the next double, and a third at the next float32. Of
+    nodes that compare categories an end of one stands for the threshold.
     """
     rng = np.random.default_rng(0)
     rows: NDArray[np.float64] = rng.standard_normal((_ROWS, model.inputs)) * rng.choice(
@@ -83,10 +86,24 @@ def rows_at_thresholds(model: Described) -> NDArray[np.float64]:
         return rows
     chosen = rng.choice(nodes, _ROWS)
     at = model.model.thresholds[chosen]
+    if model.model.has_sets:
+        sizes = model.model.set_sizes.clip(min=0)
+        starts, ends = np.cumsum(sizes) - sizes, (model.model.set_low, model.model.set_high)
+        for row, node in enumerate(chosen.tolist()):
+            if sizes[node]:
+                place = starts[node] + rng.integers(sizes[node])
+                at[row] = ends[rng.integers(2)][place]
     with np.errstate(over="ignore", under="ignore"):
         next_single = np.nextafter(at.astype(np.float32), np.float32(np.inf)).astype(np.float64)
-    beside = np.stack([at, np.nextafter(at, np.inf), next_single])
+        beside = np.stack([at, np.nextafter(at, np.inf), next_single])
+    # Nothing follows upon the largest number.
+    beside = np.where(np.isfinite(beside), beside, at)
     rows[np.arange(_ROWS), model.model.features[chosen]] = beside[
         np.arange(_ROWS) % 3, np.arange(_ROWS)
     ]
     return rows
+
+
+def with_missing(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same rows where each cell is missing by one chance in three."""
+    return np.where(np.random.default_rng(1).random(rows.shape) < 1 / 3, np.nan, rows)

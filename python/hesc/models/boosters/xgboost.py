@@ -1,7 +1,8 @@
 """Saved models of XGBoost, `.json` and `.ubj`, as trees or as a linear model.
 
-A feature is rounded to float32 and goes left where it is less than a threshold. Leaves are added in
-float32 there, and in double precision here.
+A feature is rounded to float32 and goes left where it is less than a threshold. Categories are
+whole parts of numbers, and those that a node names go right. Leaves are added in float32 there, and
+in double precision here.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from hesc._native import OutOfRangeError, ParameterError, WireError
 from hesc.models.boosters import numbers
 from hesc.models.described import Described
 from hesc.models.layers import DenseNetwork, Layer
-from hesc.models.trees import GrownTree, TreeEnsemble, double_thresholds
+from hesc.models.trees import NO_SETS, GrownTree, Sets, TreeEnsemble, double_thresholds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 WHAT: Final = "XGBoost"
+_CATEGORIES: Final = 1 << 24
+"""Categories of a feature, at most: float32 holds these numbers, and XGBoost takes no others."""
 _LINKS: Final = {
     "binary:logistic": "sigmoid",
     "binary:hinge": "none",
@@ -87,9 +90,6 @@ def described(document: object, *, rounds: int | None = None) -> Described:
     if link != "softmax" and classes > 1:
         raise WireError("a saved XGBoost model has classes, and an objective without them")
     offset = _base(sizes.get("base_score"), outputs, link)
-    kinds = numbers.listed(learner, "feature_types", WHAT) if "feature_types" in learner else []
-    if any(kind in {"c", "categorical"} for kind in kinds):
-        raise ParameterError(CATEGORIES)
     booster = numbers.mapping(learner, "gradient_booster", WHAT)
     name = numbers.text(booster, "name", WHAT)
     if name == "gblinear":
@@ -102,12 +102,6 @@ def described(document: object, *, rounds: int | None = None) -> Described:
     names = numbers.listed(learner, "feature_names", WHAT) if "feature_names" in learner else []
     names = numbers.usable_names([n if isinstance(n, str) else "" for n in names], inputs)
     return Described(inputs, names, [], model, labels, link or "none").with_one_score()
-
-
-CATEGORIES: Final = (
-    "this model of XGBoost compares categories; encode them as numbers before it "
-    "(sklearn.preprocessing.OneHotEncoder) and fit it without enable_categorical"
-)
 
 
 def _link(objective: str) -> str | None:
@@ -200,15 +194,12 @@ def _trees(booster: dict[str, Any], inputs: int, offset: Array, rounds: int | No
         _tree(tree, inputs, weight)
         for tree, weight in zip(trees[:kept], weights.tolist(), strict=False)
     ]
-    numbers.check_sizes(sum(len(features) for features, *_ in parts), len(offset))
-    grown = []
-    for (features, thresholds, left, right, leaves), place in zip(
-        parts, places.tolist(), strict=False
-    ):
-        values = np.zeros((len(features), len(offset)))
-        values[:, place] = leaves
-        grown.append(GrownTree(features, thresholds, left, right, values))
-    return TreeEnsemble.joined(inputs, grown, offset)
+    numbers.check_sizes(sum(len(part.features) for part in parts), len(offset))
+    for tree, place in zip(parts, places.tolist(), strict=False):
+        values = np.zeros((len(tree.features), len(offset)))
+        values[:, place] = tree.values[:, 0]
+        tree.values = values
+    return TreeEnsemble.joined(inputs, parts, offset)
 
 
 def _kept(model: dict[str, Any], trees: int, outputs: int, rounds: int) -> int:
@@ -227,10 +218,8 @@ def _kept(model: dict[str, Any], trees: int, outputs: int, rounds: int) -> int:
     return found
 
 
-def _tree(
-    tree: object, inputs: int, weight: float
-) -> tuple[NDArray[np.int64], Array, NDArray[np.int64], NDArray[np.int64], Array]:
-    """Features, thresholds, both children and leaves of a tree, parents before children."""
+def _tree(tree: object, inputs: int, weight: float) -> GrownTree:
+    """A tree, parents before children; its only output is a column of values."""
     sizes = numbers.mapping(tree, "tree_param", WHAT)
     if str(sizes.get("size_leaf_vector", "1")) not in {"0", "1"}:
         raise ParameterError(
@@ -247,26 +236,84 @@ def _tree(
     if not nodes or any(len(part) != nodes for part in (right, features, conditions)):
         raise WireError("a tree of a saved XGBoost model has an entry of each kind for each node")
     leaf = left == -1
+    missing = _truths(numbers.part(tree, "default_left", WHAT), nodes)
     kinds = tree.get("split_type", []) if isinstance(tree, dict) else []
-    if numbers.wholes(kinds, "split_type").any():
-        raise ParameterError(CATEGORIES)
+    kinds = numbers.wholes(kinds, "split_type")
+    if len(kinds) not in {0, nodes} or ((kinds < 0) | (kinds > 1)).any():
+        raise WireError("split_type of a saved XGBoost model has a number for each node")
+    named = (kinds == 1) & ~leaf if len(kinds) else np.zeros(nodes, dtype=bool)
     if (leaf != (right == -1)).any() or ((left < -1) | (right < -1)).any():
         raise WireError("a node of a saved XGBoost model has two children or none")
     order = _order(left.tolist(), right.tolist())
     places = np.full(nodes, -1)
     places[order] = np.arange(len(order))
+    sets = _sets(tree, named, order) if named.any() else NO_SETS
+    # The categories that a node names go right there, and a set's go left here.
+    left, right = np.where(named, right, left), np.where(named, left, right)
+    missing = (missing != named)[order]
     leaf, features, conditions = leaf[order], features[order], conditions[order]
+    named = named[order]
     if ((features >= inputs) & ~leaf).any():
         raise WireError(f"a tree of a saved XGBoost model compares none of {inputs} features")
     with np.errstate(over="ignore", under="ignore"):
         less = np.nextafter(conditions.astype(np.float32), np.float32(-np.inf))
-    return (
+    inner = ~leaf & ~named
+    return GrownTree(
         np.where(leaf, -1, features),
-        np.where(leaf, 0.0, double_thresholds(np.where(leaf, 0.0, less))),
+        np.where(inner, double_thresholds(np.where(inner, less, 0.0)), 0.0),
         np.where(leaf, -1, places[left[order]]),
         np.where(leaf, -1, places[right[order]]),
-        np.where(leaf, conditions * weight, 0.0),
+        np.where(leaf, conditions * weight, 0.0)[:, None],
+        missing,
+        sets,
     )
+
+
+def _truths(value: object, count: int) -> NDArray[np.bool_]:
+    """Whether missing cells go left, which files have as truth values or as numbers."""
+    if isinstance(value, list):
+        value = [int(each) if isinstance(each, bool) else each for each in value]
+    found = numbers.wholes(value, "default_left")
+    if len(found) != count or ((found < 0) | (found > 1)).any():
+        raise WireError("default_left of a saved XGBoost model has a truth value for each node")
+    return np.asarray(found == 1)
+
+
+def _sets(tree: object, named: NDArray[np.bool_], order: list[int]) -> Sets:
+    """The categories that nodes name.
+
+    Args:
+        tree: as it was saved.
+        named: which nodes name some.
+        order: in which nodes stand here.
+
+    Raises:
+        WireError: sets that are none.
+
+    """
+    nodes, starts, sizes, categories = (
+        numbers.wholes(numbers.part(tree, name, WHAT), name)
+        for name in ("categories_nodes", "categories_segments", "categories_sizes", "categories")
+    )
+    if (
+        not np.array_equal(np.sort(nodes), np.flatnonzero(named))
+        or not len(starts) == len(sizes) == len(nodes)
+        or ((starts < 0) | (sizes < 0) | (starts + sizes > len(categories))).any()
+        or ((categories < 0) | (categories >= _CATEGORIES)).any()
+        or sizes.sum() > len(categories)
+    ):
+        raise WireError("a node of XGBoost that compares categories names some of its own")
+    parts = {
+        node: categories[start : start + size]
+        for node, start, size in zip(nodes.tolist(), starts.tolist(), sizes.tolist(), strict=True)
+    }
+    ordered = [np.unique(parts[node]) for node in order if named[node]]
+    members = np.concatenate(ordered).astype(np.float32)
+    lengths = np.full(len(order), -1)
+    lengths[np.flatnonzero(named[order])] = [len(part) for part in ordered]
+    ends = (np.nextafter(end, np.float32(-np.inf)) for end in (members, members + np.float32(1)))
+    low, high = map(double_thresholds, ends)
+    return Sets(lengths, low, high)
 
 
 def _order(left: list[int], right: list[int]) -> list[int]:

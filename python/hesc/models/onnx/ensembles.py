@@ -83,7 +83,19 @@ def ensemble(
         np.where(leaf, -1, new[right[order]]),
         values,
         base,
+        _missing_left(attributes, nodes)[order],
     )
+
+
+def _missing_left(attributes: dict[str, Any], nodes: _Nodes) -> NDArray[np.bool_]:
+    """Where missing cells go: with what is true where a node says so, and else with what is not."""
+    given = _whole(attributes, "nodes_missing_value_tracks_true")
+    if len(given) not in {0, len(nodes.ids)} or ((given < 0) | (given > 1)).any():
+        raise WireError("trees of an ONNX file say of each node where missing cells go, or of none")
+    tracked = given == 1 if len(given) else np.zeros(len(nodes.ids), dtype=bool)
+    inner = np.array([mode != "LEAF" for mode in nodes.modes])
+    swapped = np.array([_SWAPPED.get(mode, False) for mode in nodes.modes])
+    return np.asarray(inner & (tracked != swapped))
 
 
 def _check_named(named: NDArray[np.bool_], trees: NDArray[np.int64]) -> None:

@@ -66,6 +66,29 @@ def one_hot(part: Any) -> list[TableStep]:
     return _with_places(Codes(tuple(columns)), sizes)
 
 
+def own_codes(model: Any) -> list[TableStep]:
+    """What a fitted model of histograms does with a table whose categories it encodes itself.
+
+    Columns of categories come first. What is not known has a code of no category, and so has what
+    is missing, since the model sends both the same way.
+    """
+    encoder = model._preprocessor.named_transformers_["encoder"]  # noqa: SLF001 - no public name
+    columns = []
+    for column in _columns(encoder):
+        codes = [float(code) for code in range(len(column.values))]
+        # None is a category as others are, and NaN is none.
+        gone = column.missing
+        missing = _NOWHERE if gone is None or column.values[gone] is not None else codes[gone]
+        columns.append(column.coded(codes, unknown=_NOWHERE, missing=missing))
+    named, others = (
+        tuple(np.flatnonzero(which).tolist())
+        for which in (model.is_categorical_, ~model.is_categorical_)
+    )
+    branches = [Branch(named, (Codes(tuple(columns)),))]
+    branches += [Branch(others, ())] * bool(others)
+    return [Branches(model.n_features_in_, tuple(branches))]
+
+
 def _with_places(codes: Codes, sizes: list[int]) -> list[TableStep]:
     """Codes and their ones; of a column with a single category and that dropped nothing is left."""
     kept = [place for place, size in enumerate(sizes) if size]

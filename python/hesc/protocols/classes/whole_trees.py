@@ -19,7 +19,12 @@ def trees(model: TreeEnsemble, ranges: Ranges, bits: int, value_bits: int) -> Tr
 
     A feature's value `low + q step` is at most a threshold where `q` is at most its whole number of
     steps. What all leaves of a tree say at least of a class is part of the offsets.
+
+    Raises:
+        ParameterError: trees that compare categories.
+
     """
+    model.check_numbers()
     low, high = ranges
     most = (1 << bits) - 1
     inside = model.features >= 0
@@ -28,7 +33,8 @@ def trees(model: TreeEnsemble, ranges: Ranges, bits: int, value_bits: int) -> Tr
     above = model.thresholds[inside] - low[places]
     thresholds = np.zeros(len(model.features))
     # A feature that never varies is the least of its range.
-    quotient = np.divide(above, step, out=np.where(above < 0, -1.0, most), where=step > 0)
+    with np.errstate(over="ignore"):
+        quotient = np.divide(above, step, out=np.where(above < 0, -1.0, most), where=step > 0)
     thresholds[inside] = np.clip(np.floor(quotient), -1, most)
     nodes = np.column_stack([model.features, thresholds, model.left, model.right])
     values, offsets = two_or_more(model.values.T, model.offset)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from hesc.models import transforms
 from hesc.models.known import Known
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 class TreesBackend(Backend):
     """Trees at the server, scores for the client."""
+
+    takes_missing: ClassVar[bool] = True
 
     def __init__(self, plan: TreesPlan, request: PlanRequest, boxes: Boxes) -> None:
         super().__init__(plan, request, Known(request.estimator, request.rows, request.clear))

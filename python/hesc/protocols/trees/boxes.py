@@ -1,7 +1,8 @@
 """Trees as boxes: a leaf as conditions on public bits, which a client computes of its features.
 
-A sample reaches a leaf if it keeps to a range of each feature that the path compares. Bits say
-which *edges* features exceed, so a range is two conditions at most, however long the path is.
+A sample reaches a leaf if it keeps to a range, or to some categories, of each feature that the path
+compares. Bits say which *edges* features exceed, so a range is two conditions at most, however long
+the path is. Of categories one bit at most is set, so any number of them is one condition.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from hesc._native import ParameterError
-from hesc.models.transforms import Exceeds
+from hesc.models.trees import NEVER
+from hesc.protocols.trees.encoding import MISSING, left_if_missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.trees import TreeEnsemble
+    from hesc.protocols.trees.encoding import Bits
 
     Array = NDArray[np.float64]
 
@@ -100,42 +102,10 @@ def _starts(counts: NDArray[np.uint32]) -> NDArray[np.int64]:
     return np.cumsum(counts, dtype=np.int64) - counts
 
 
-def bits_of(trees: TreeEnsemble, edges: list[Array], missing: NDArray[np.bool_]) -> Exceeds:
-    """What a client computes for these trees: which edges each feature exceeds.
-
-    Args:
-        trees: the model.
-        edges: of each feature; one without is not encrypted.
-        missing: for each feature whether it may be missing.
-
-    Raises:
-        ParameterError: a feature that is compared and has no edge.
-
-    """
-    for place in np.unique(trees.features[~trees.leaves]):
-        if not len(edges[place]):
-            raise ParameterError(
-                f"trees compare feature {place}, for which bins= has no edges; give it some, or "
-                f"bins='thresholds', which takes the trees' own"
-            )
-    used = np.array([place for place, own in enumerate(edges) if len(own)], dtype=np.intp)
-    if not len(used):
-        raise ParameterError(
-            "these trees compare nothing, so that all samples have one score; there is nothing to "
-            "encrypt"
-        )
-    return Exceeds(
-        trees.inputs,
-        used.astype(np.float64),
-        np.array([float(len(edges[place])) for place in used]),
-        missing[used].astype(np.float64),
-        np.concatenate([edges[place] for place in used]),
-    )
-
-
 def off_edges(trees: TreeEnsemble, edges: list[Array]) -> int:
     """How many comparisons are with a threshold that is no edge."""
-    places, thresholds = trees.features[~trees.leaves], trees.thresholds[~trees.leaves]
+    compared = trees.compares & (trees.thresholds < NEVER)
+    places, thresholds = trees.features[compared], trees.thresholds[compared]
     return sum(
         int((~np.isin(thresholds[places == place], edges[place])).sum())
         for place in np.unique(places)
@@ -145,8 +115,9 @@ def off_edges(trees: TreeEnsemble, edges: list[Array]) -> int:
 def moved(trees: TreeEnsemble, edges: list[Array]) -> TreeEnsemble:
     """The trees with each threshold at the nearest edge of its feature: another model."""
     thresholds = trees.thresholds.copy()
+    compared = trees.compares & (trees.thresholds < NEVER)
     for place, own in enumerate(edges):
-        at = trees.features == place
+        at = compared & (trees.features == place)
         if not at.any() or not len(own):
             continue
         above = np.searchsorted(own, thresholds[at]).clip(max=len(own) - 1)
@@ -211,7 +182,7 @@ def rounded(trees: TreeEnsemble, unit: float) -> Rounded:
     return Rounded(values, varying, constants, int((reach + np.abs(constants)).max()))
 
 
-def of(trees: TreeEnsemble, bits: Exceeds, whole: Rounded) -> Boxes:
+def of(trees: TreeEnsemble, bits: Bits, whole: Rounded) -> Boxes:
     """The leaves of trees whose thresholds are edges, but for those that no sample reaches.
 
     Args:
@@ -220,7 +191,7 @@ def of(trees: TreeEnsemble, bits: Exceeds, whole: Rounded) -> Boxes:
         whole: the leaves' values.
 
     """
-    layout = _Layout(bits)
+    layout = _Layout(trees, bits)
     grown = [_grown(trees, int(root), layout) for root in trees.roots]
     # Of an output that is the same for all samples.
     alone = _Grown(np.empty(1, dtype=np.int64), *_columns([[]]))
@@ -270,74 +241,128 @@ def _columns(
 
 Condition = tuple[bool, list[int]]
 """Whether it is negated, and its bits."""
+Places = tuple[int, int, bool]
+"""A range: places of the edge that is exceeded or -1, and of the edge that is not or how many there
+are; and whether a cell that is missing is taken."""
+Named = tuple[frozenset[int], bool]
+"""Some parts of a feature, and whether all that is in no part is taken as well."""
 
 
 class _Layout:
-    """Where the bits of each feature are."""
+    """What leaves ask of the bits of each feature."""
 
-    def __init__(self, bits: Exceeds) -> None:
-        counts, missing = bits.counts.astype(np.int64), bits.missing.astype(np.int64)
-        starts = np.cumsum(counts + missing) - counts - missing
-        edges = np.split(bits.edges, np.cumsum(counts)[:-1])
-        blocks = zip(bits.features.astype(np.int64), starts, edges, missing, strict=True)
-        self.blocks = {
-            int(feature): (int(start), own, bool(may)) for feature, start, own, may in blocks
-        }
+    def __init__(self, trees: TreeEnsemble, bits: Bits) -> None:
+        self.missing_left = left_if_missing(trees)
+        self.ranges = bits.ranges
+        self.categories = bits.categories
 
     def place(self, feature: int, threshold: float) -> int:
         """The place of a threshold among its feature's edges."""
-        return int(np.searchsorted(self.blocks[feature][1], threshold))
+        edges = self.ranges[feature].edges if feature in self.ranges else np.empty(0)
+        return int(np.searchsorted(edges, threshold))
 
-    def conditions(self, feature: int, low: int, high: int, *, missing: bool) -> list[Condition]:
-        """What a range of a feature asks of bits.
+    def all_numbers(self, feature: int) -> Places:
+        """The range that everything is in."""
+        return -1, self.place(feature, np.inf), True
 
-        Args:
-            feature: which.
-            low: place of the edge that is exceeded, or -1.
-            high: place of the edge that is not, or how many there are.
-            missing: whether a cell without a value is taken.
+    def all_parts(self, feature: int) -> Named:
+        """All parts, and what is in none."""
+        return frozenset(self.categories.get(feature, ())), True
 
-        """
-        start, edges, may = self.blocks[feature]
-        bit = [start + len(edges)] if may else []
+    def of_range(self, feature: int, low: int, high: int, *, missing: bool) -> list[Condition]:
+        """What a range of a feature asks of bits."""
+        if feature not in self.ranges:
+            # No cell exceeds anything or is missing.
+            return []
+        start, edges, bit = self.ranges[feature]
         if low >= high:
             return [(True, bit)]
         found = []
         if low >= 0:
             # Who is missing exceeds nothing.
             found.append((True, [start + low, *(bit if missing else [])]))
+        refused = bit if low < 0 and not missing else []
         if high < len(edges):
-            refused = bit if low < 0 and not missing else []
             found.append((False, [start + high, *refused]))
+        elif refused:
+            found.append((False, refused))
         return found
+
+    def of_parts(self, feature: int, parts: frozenset[int], *, others: bool) -> list[Condition]:
+        """What some categories ask of bits."""
+        bits = self.categories.get(feature, {})
+        if not others:
+            return [(True, sorted(bits[part] for part in parts))]
+        refused = sorted(bit for part, bit in bits.items() if part not in parts)
+        return [(False, refused)] if refused else []
 
     def is_empty(self, feature: int, low: int, high: int, *, missing: bool) -> bool:
         """Whether no cell is in such a range."""
-        return low >= high and not (missing and self.blocks[feature][2])
+        may = feature in self.ranges and bool(self.ranges[feature].missing)
+        return low >= high and not (missing and may)
+
+
+class _Path(NamedTuple):
+    """What a node's samples keep to, by feature."""
+
+    ranges: dict[int, Places]
+    parts: dict[int, Named]
+
+    def conditions(self, layout: _Layout) -> list[Condition]:
+        """What that asks of bits."""
+        held = [
+            layout.of_range(place, low, high, missing=missing)
+            for place, (low, high, missing) in self.ranges.items()
+        ]
+        held += [
+            layout.of_parts(place, parts, others=others)
+            for place, (parts, others) in self.parts.items()
+        ]
+        return [condition for each in held for condition in each]
 
 
 def _leaves(
     trees: TreeEnsemble, root: int, layout: _Layout
 ) -> Iterator[tuple[int, list[Condition]]]:
     """The leaves of a tree that samples reach, each with its conditions."""
-    waiting: list[tuple[int, dict[int, tuple[int, int, bool]]]] = [(root, {})]
+    compares = trees.compares
+    waiting = [(root, _Path({}, {}))]
     while waiting:
-        node, ranges = waiting.pop()
-        feature = int(trees.features[node])
-        if feature < 0:
-            held = [
-                layout.conditions(place, low, high, missing=missing)
-                for place, (low, high, missing) in ranges.items()
-            ]
-            yield node, [condition for each in held for condition in each]
-            continue
-        edge = layout.place(feature, float(trees.thresholds[node]))
-        everything = (-1, len(layout.blocks[feature][1]), True)
-        low, high, missing = ranges.get(feature, everything)
-        to_left = trees.takes_missing and bool(trees.missing_left[node])
-        for child, own in (
-            (trees.right[node], (max(low, edge), high, missing and not to_left)),
-            (trees.left[node], (low, min(high, edge), missing and to_left)),
-        ):
-            if not layout.is_empty(feature, *own[:2], missing=own[2]):
-                waiting.append((int(child), {**ranges, feature: own}))
+        node, path = waiting.pop()
+        if trees.features[node] < 0:
+            yield node, path.conditions(layout)
+        else:
+            below = _of_threshold if compares[node] else _of_set
+            waiting += below(trees, node, path, layout)
+
+
+def _of_threshold(
+    trees: TreeEnsemble, node: int, path: _Path, layout: _Layout
+) -> Iterator[tuple[int, _Path]]:
+    """The children of a node with a threshold that samples reach."""
+    feature, to_left = int(trees.features[node]), bool(layout.missing_left[node])
+    edge = layout.place(feature, float(trees.thresholds[node]))
+    low, high, missing = path.ranges.get(feature, layout.all_numbers(feature))
+    for child, own in (
+        (trees.right[node], (max(low, edge), high, missing and not to_left)),
+        (trees.left[node], (low, min(high, edge), missing and to_left)),
+    ):
+        if not layout.is_empty(feature, *own[:2], missing=own[2]):
+            yield int(child), path._replace(ranges={**path.ranges, feature: own})
+
+
+def _of_set(
+    trees: TreeEnsemble, node: int, path: _Path, layout: _Layout
+) -> Iterator[tuple[int, _Path]]:
+    """The children of a node with a set that samples reach."""
+    feature = int(trees.features[node])
+    chosen = frozenset(trees.sets.of(node))
+    if layout.missing_left[node] and MISSING in layout.categories.get(feature, ()):
+        chosen |= {MISSING}
+    parts, others = path.parts.get(feature, layout.all_parts(feature))
+    for child, own in (
+        (trees.right[node], (parts - chosen, others)),
+        (trees.left[node], (parts & chosen, False)),
+    ):
+        if any(own):
+            yield int(child), path._replace(parts={**path.parts, feature: own})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from hesc._native import ForestPlan, WireError
 from hesc._support.inputs import whole
 from hesc.models import transforms
 from hesc.models.conclusions import INVERSES, PROBABILITIES, Concluding
+from hesc.models.tables.forms import column
+from hesc.models.tables.table_steps import Branches, Fill
+from hesc.models.transforms import Bins, Exceeds
 from hesc.protocols import labels, wire
 from hesc.protocols.disclosure import Disclosure, model_kind, secure, units
 from hesc.protocols.message import LARGEST, message_size
@@ -27,13 +30,57 @@ if TYPE_CHECKING:
 
 ROWS: Final = 64
 """Samples of a query, at most: each is a part of its own."""
+_LISTED: Final = 8
+"""Columns that a plan's text names."""
 FINEST: Final = 1000
 """The unit of scores is from `2**-FINEST` to `2**FINEST`."""
+
+
+def listed(columns: list[str]) -> str:
+    """Columns in words, the first few of many."""
+    shown = ", ".join(columns[:_LISTED])
+    return shown if len(columns) <= _LISTED else f"{shown} and {len(columns) - _LISTED} more"
 
 
 def in_units(sums: NDArray[np.int64], finer: int) -> NDArray[np.float64]:
     """Scores of sums of leaves in units of `2**-finer`, exactly."""
     return np.ldexp(sums.astype(np.float64), -finer)
+
+
+class _Told(NamedTuple):
+    """What the last transforms of a plan say of columns, by their names or numbers."""
+
+    categories: list[str]
+    """Those whose categories are told apart."""
+    missing: list[str]
+    """Those in which cells may be missing."""
+
+    @classmethod
+    def of(cls, steps: list[Transform], inputs: int, names: list[str]) -> _Told:
+        *before, last = steps
+        behind = transforms.columns_of(before, inputs, made=True)
+        if isinstance(last, Branches):
+            parts = [(branch.columns, branch.steps) for branch in last.branches]
+        else:
+            parts = [(tuple(range(len(behind))), (last,))]
+        categories: list[int] = []
+        missing: list[int] = []
+        for columns, own in parts:
+            for step in own[:1]:
+                if isinstance(step, Exceeds):
+                    missing += [columns[int(at)] for at in step.features[step.missing != 0]]
+                elif isinstance(step, Fill):
+                    missing += columns
+            if any(isinstance(step, Bins) for step in own):
+                categories += columns
+
+        def called(place: int) -> str:
+            own = behind[place]
+            return column(own, names) if own >= 0 else f"feature {place} behind the transforms"
+
+        return cls(
+            *([called(place) for place in sorted(set(each))] for each in (categories, missing))
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,6 +242,18 @@ class TreesPlan(ModelPlan, Concluding):
             f"N = {self.params.ring_degree}, {secure(self.params.assurance)}; a score decrypts "
             "wrongly with a probability below 2^-128 for each leaf"
         )
+        told = _Told.of(self.steps, self.inputs, self.names)
+        if told.categories:
+            rows["categories"] = (
+                f"the client is told which categories trees name, in {listed(told.categories)}; a "
+                f"bit says of each whether a sample has it"
+            )
+        if told.missing:
+            rows["missing"] = (
+                f"the client is told in which columns cells may be missing, as they are in the "
+                f"rows planned with: {listed(told.missing)}; the server sees of no sample whether "
+                f"they are, and where one is missing elsewhere the client refuses it"
+            )
         title = f"Private {model_kind(classes)}: {trees} trees, exactly, of {self.inputs} features"
         return Disclosure(title, rows)
 

@@ -10,10 +10,9 @@ from sklearn.base import is_classifier
 
 from hesc._native import ForestPlan, ParameterError
 from hesc._support.inputs import one_name, whole
-from hesc.models import additive, extraction, fidelity, transforms
+from hesc.models import additive, extraction, fidelity
 from hesc.models.samples import spread_out
-from hesc.models.steps import transforms_of
-from hesc.protocols.trees import boxes, copying
+from hesc.protocols.trees import boxes, copying, encoding
 from hesc.protocols.trees.plan import FINEST, TreesPlan, in_units
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
 
     """
     options, clear = request.options, request.clear
-    *before, final = extraction.parts_of(request.estimator)
+    final = extraction.parts_of(request.estimator)[-1]
     if not extraction.has_trees(final):
         raise ParameterError(
             f"Trees() is for models of trees, and {type(final).__name__} is none; plan(X, "
@@ -50,19 +49,16 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
         )
     bits = whole(options.sum_bits, "sum_bits", *BITS)
     samples = whole(options.samples, "samples", 1, 1 << 20)
-    steps = [step for part in before for step in transforms_of(part)]
-    given = extraction.described_of(final)
-    own_steps = [] if given is None else given.steps
+    steps, _ = extraction.linear_parts_of(request.estimator)
     # By its library, since clients have no cell that is missing behind their last step.
-    x = extraction.transformed(before, request.rows)
-    x = transforms.transformed(own_steps, x) if own_steps else x
+    x = extraction.before_trees(request.estimator, request.rows)
     trees = extraction.agreeing_trees(final, x, clear, _REMEDY)
     edges = additive.edges_of(x, options.bins, trees)
     computed = _on_edges(trees, edges, options.move)
-    exceeds = boxes.bits_of(computed, edges, np.asarray(np.isnan(x).any(axis=0)))
+    encoded = encoding.bits_of(computed, edges, np.asarray(np.isnan(x).any(axis=0)))
     leaves, finer = _rounded(computed, bits)
-    found = boxes.of(computed, exceeds, leaves)
-    forest = ForestPlan(exceeds.widths[1], found.shapes, found.most_conditions, (1 << bits - 1) - 1)
+    found = boxes.of(computed, encoded, leaves)
+    forest = ForestPlan(encoded.width, found.shapes, found.most_conditions, (1 << bits - 1) - 1)
     # A share of rows says as much, where there are many.
     some = spread_out(len(x))
     x, clear = x[some], clear[some]
@@ -77,7 +73,7 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
     plan = TreesPlan(
         inputs=request.rows.shape[1],
         names=request.names,
-        steps=[*steps, *own_steps, exceeds],
+        steps=[*steps, *encoded.steps],
         forest=forest,
         finer=finer,
         classes=request.classes,
@@ -102,7 +98,7 @@ def _on_edges(trees: TreeEnsemble, edges: list[Array], move: object) -> TreeEnse
     if not off:
         return trees
     if move is None:
-        inner = int((~trees.leaves).sum())
+        inner = int(trees.compares.sum())
         raise ParameterError(
             f"{off} of the {inner} comparisons of these trees are with thresholds that are none of "
             f"the edges of bins=. bins='thresholds' has all, and publishes them; "
