@@ -8,7 +8,7 @@ use crate::SchemeError;
 use crate::rlwe::chain::{Chain, product_of};
 use crate::rlwe::ciphertext::State;
 use crate::rlwe::integers::{Integers, inverse_modulo};
-use crate::rlwe::scheme_operations::{Encoding, Message};
+use crate::rlwe::scheme_operations::{Encoding, Message, Phase};
 use crate::rlwe::{Plaintext, Rlwe};
 
 /// From a phase `x` to the plaintext: `round(t x / Q) = (t x - [t x]_Q) / Q`, which modulo `t` is
@@ -42,12 +42,7 @@ impl Encoding for Bfv {
         Message::Scaled { words, plain_modulus: plain.value() }
     }
 
-    fn decode(
-        &self,
-        scheme: &Rlwe,
-        phase: Zeroizing<Vec<u64>>,
-        a: &State,
-    ) -> Result<Plaintext, SchemeError> {
+    fn decode(&self, scheme: &Rlwe, phase: Phase, a: &State) -> Result<Plaintext, SchemeError> {
         self.integers.decode(scheme, phase, a)
     }
 }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::sampled::{MARGIN, Samples, Sum};
 use crate::error::refuse;
 use crate::rlwe::ciphertext::State;
-use crate::rlwe::levels::{Dropping, WayDown};
+use crate::rlwe::levels::{Dropping, ModulusSwitch};
 use crate::rlwe::noise::Noise;
 use crate::rlwe::{Basis, Ciphertext, Encryption, Rlwe, Work};
 use crate::{Fingerprint, SchemeError};
@@ -42,8 +42,8 @@ impl PlannedState {
     /// parameters and level, which has as much or more.
     pub fn is_sampled_within(&self, other: &Self) -> bool {
         let sampled = self.samples.is_some() && other.samples.is_some();
-        let alike = self.params == other.params && self.state.level == other.state.level;
-        sampled && alike && self.state.noise.is_within(other.state.noise)
+        let same_level = self.params == other.params && self.state.level == other.state.level;
+        sampled && same_level && self.state.noise.is_within(other.state.noise)
     }
 }
 
@@ -70,7 +70,7 @@ impl Rlwe {
         let any = [Encryption::SecretKey, Encryption::PublicKey];
         let under = [&any[..1], &any].into_iter().find(|under| {
             let mut seen = HashSet::new();
-            all.iter().all(|a| self.is_fresh(a, under) && seen.insert(self.mark(a)))
+            all.iter().all(|a| self.is_fresh(a, under) && seen.insert(self.excerpt(a)))
         });
         match under {
             Some([only]) => self.planned_encryptions(*only, all.len()),
@@ -87,10 +87,10 @@ impl Rlwe {
     }
 
     /// A few words of a ciphertext's second component, the same for its negative, and for its sums with public numbers.
-    fn mark(&self, a: &Ciphertext) -> [u64; 4] {
-        let n = self.ring_degree();
+    fn excerpt(&self, a: &Ciphertext) -> [u64; 4] {
         let q = self.chain().level(a.level())[0].value();
-        let words = |at: usize| a.words[n + at % n];
+        let row = a.residues().row(0, 1).words();
+        let words = |at: usize| row[at % row.len()];
         let negative = words(0) > q / 2;
         std::array::from_fn(|at| if negative { (q - words(at)) % q } else { words(at) })
     }
@@ -163,7 +163,7 @@ impl Rlwe {
 
     /// What [`Self::lower`] of a ciphertext costs.
     pub fn work_of_lowering(&self, from: &PlannedState, to: &PlannedState) -> Work {
-        self.work_of_way(from.level(), to.level(), to.dropped)
+        self.work_of_switch(from.level(), to.level(), to.dropped)
     }
 
     /// Noise budget, in bits, before an operation is refused.
@@ -190,7 +190,8 @@ impl Rlwe {
         self.check_params(a.params)?;
         Self::check_lower(&a.state, level)?;
         let Some(samples) = &a.samples else {
-            let WayDown { state, dropped } = self.way_down(&a.state, level, Dropping::NoWorse)?;
+            let ModulusSwitch { state, dropped } =
+                self.modulus_switch(&a.state, level, Dropping::NoWorse)?;
             return Ok(PlannedState { dropped, ..self.planned_bounded(state) });
         };
         if level == a.level() {
@@ -303,6 +304,7 @@ impl Rlwe {
         })
     }
 
+    /// Integers of circuits are public, and count as they are: [`Rlwe::times_integer_state`] hides those of others.
     fn noise_of_multiples(terms: &[(i64, &PlannedState)], constant: i64) -> Noise {
         let constant = Noise::message(constant.unsigned_abs() as f64);
         let multiple =
@@ -359,7 +361,7 @@ mod tests {
     use hesc_math::{AesCtrRng, RingIndex};
     use rand_core::{Rng as _, SeedableRng as _};
 
-    use super::super::sampled::RARE;
+    use super::super::sampled::OUTLIER;
     use super::*;
     use crate::Assurance;
     use crate::rlwe::{Plaintext, PlaintextSpace, PrimeSet, RelinKey, SchemeKind, Spec};
@@ -384,7 +386,7 @@ mod tests {
 
     /// Operations on random operands, over and over, and some of them twice: sums with themselves, squares, products that
     /// share factors, of which much is left at every other level: more than plans leave. What is sampled is never below
-    /// what is measured, and at usual roots at most a bit above.
+    /// what is measured, and at typical roots at most a bit above.
     #[test]
     fn sampled_deviations_are_near_those_of_ciphertexts() {
         for (index, large, small, seed) in
@@ -430,8 +432,8 @@ mod tests {
                     let measured = s.measured_deviation(&secret, a);
                     let excess = (known.state.noise.deviation / measured).log2();
                     assert!(excess > -scatter.log2(), "{index}: {excess} bits too low");
-                    let usual = Sum::of(known.samples.as_ref().unwrap()).usual();
-                    let excess = (MARGIN * usual / measured).log2();
+                    let typical = Sum::of(known.samples.as_ref().unwrap()).typical();
+                    let excess = (MARGIN * typical / measured).log2();
                     assert!(excess < 1.0 + scatter.log2(), "{index}: {excess} bits too high");
                 }
             }
@@ -461,7 +463,7 @@ mod tests {
                 left.divide(left.deviation() / (share * rounding));
                 left.divide(left.deviation() / (share * rounding));
                 let most = left.deviation();
-                assert!((most / (share * rounding) - 1.0).abs() < 1e-9 && left.usual() < most);
+                assert!((most / (share * rounding) - 1.0).abs() < 1e-9 && left.typical() < most);
                 let degree = 2 * factors as u32;
                 let state = State {
                     noise: Noise { degree, ..s.white(most) },
@@ -470,10 +472,10 @@ mod tests {
                 let known = s.planned_division(state, left, (level, rounding), 99).unwrap();
                 let noise = known.state.noise;
                 degrees.push(noise.degree);
-                // At roots with |s(z)| = RARE it is `2 RARE` times what counts.
+                // At roots with |s(z)| = OUTLIER it is `2 OUTLIER` times what counts.
                 let m = f64::from(factors as u32);
                 let (u, v) = ((SUM_OF_SQUARES / 2.0).sqrt(), (SUM_OF_SQUARES / (2.0 * m)).sqrt());
-                let largest = 2.0 * RARE * most * (u / RARE).powf(m) * v.powf(m);
+                let largest = 2.0 * OUTLIER * most * (u / OUTLIER).powf(m) * v.powf(m);
                 // A pair of conjugate roots has that.
                 let norm = 2.0 / s.degree() * largest * largest;
                 let squared = s.norms().coefficient_factor.powi(2) * s.degree();
@@ -537,7 +539,7 @@ mod tests {
         );
     }
 
-    /// Public numbers that are all alike have as many signs of either kind as chance gives: 64 of 128, for a random
+    /// Public numbers that are all same_level have as many signs of either kind as chance gives: 64 of 128, for a random
     /// seed within six deviations but for 2e-9.
     #[test]
     fn public_numbers_have_signs_at_random() {
@@ -548,7 +550,7 @@ mod tests {
         let ones = Plaintext::integers(s.fingerprint(), vec![1; s.ring_degree()]);
         let made = s.public_ciphertext(&ones, &beside, (1, 7)).unwrap();
         let prime = &s.chain().level(1)[0];
-        let mut row = made.words[..s.ring_degree()].to_vec();
+        let mut row = made.polys.row(0, 0).words().to_vec();
         prime.inverse(&mut row);
         assert!(row.iter().all(|&x| x == 1 || x == prime.value() - 1));
         let positive = row.iter().filter(|&&x| x == 1).count();

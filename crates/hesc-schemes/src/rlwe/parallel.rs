@@ -21,7 +21,7 @@ pub(crate) fn worth_threads(words: usize) -> bool {
 
 /// Runs an operation of several loops on a thread of the pool: the caller waits once for all of them
 /// and not once for each.
-pub(crate) fn together<R: Send>(words: usize, operation: impl FnOnce() -> R + Send) -> R {
+pub(crate) fn on_pool<R: Send>(words: usize, operation: impl FnOnce() -> R + Send) -> R {
     if worth_threads(words) { rayon::scope(|_| operation()) } else { operation() }
 }
 
@@ -62,18 +62,6 @@ pub(crate) fn for_each_pass(
     }
 }
 
-/// [`for_each_chunk`] for each row of residues: `body(scratch, prime, component, row)`, of `(components, ring_degree)`.
-pub(crate) fn for_each_row(
-    words: &mut [u64],
-    (components, ring_degree): (usize, usize),
-    scratch: usize,
-    body: impl Fn(&mut [u64], usize, usize, &mut [u64]) + Send + Sync,
-) {
-    for_each_chunk(words, ring_degree, scratch, |scratch, index, row| {
-        body(scratch, index / components, index % components, row);
-    });
-}
-
 /// What a conversion has prepared of several polynomials.
 pub(crate) struct Prepared {
     words: Buffer,
@@ -106,11 +94,10 @@ pub(crate) fn prepare<'a>(
 }
 
 /// Runs both.
-pub(crate) fn both(words: usize, a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
-    if worth_threads(words) {
-        rayon::join(a, b);
-    } else {
-        a();
-        b();
-    }
+pub(crate) fn both<A: Send, B: Send>(
+    words: usize,
+    a: impl FnOnce() -> A + Send,
+    b: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if worth_threads(words) { rayon::join(a, b) } else { (a(), b()) }
 }
