@@ -8,7 +8,8 @@ use crate::SchemeError;
 use crate::rlwe::chain::{Chain, product_of};
 use crate::rlwe::ciphertext::State;
 use crate::rlwe::integers::{Integers, inverse_modulo};
-use crate::rlwe::scheme_operations::{Encoding, Message, Phase};
+use crate::rlwe::polys::Phase;
+use crate::rlwe::scheme_operations::{Encoding, Message};
 use crate::rlwe::{Plaintext, Rlwe};
 
 /// From a phase `x` to the plaintext: `round(t x / Q) = (t x - [t x]_Q) / Q`, which modulo `t` is

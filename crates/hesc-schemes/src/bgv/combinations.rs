@@ -18,9 +18,9 @@ use crate::rlwe::residues::{Blank, Rows, RowsMut, Stored};
 use crate::rlwe::{Ciphertext, Plaintext, RelinKey, Rlwe, SchemeKind};
 
 /// A product with an integer factor.
-type Product<'a> = (i64, &'a Ciphertext, &'a Ciphertext);
+pub(super) type Product<'a> = (i64, &'a Ciphertext, &'a Ciphertext);
 /// A multiple of a ciphertext.
-type Multiple<'a> = (i64, &'a Ciphertext);
+pub(super) type Multiple<'a> = (i64, &'a Ciphertext);
 
 /// What sets without it are told.
 const NEED_BGV: &str = "circuits on slots need BGV with special primes: take a preset \"bgv_...\"";
@@ -127,16 +127,20 @@ impl Rlwe {
         2 * self.ring_degree() * self.chain().level(level).len()
     }
 
-    /// `a` at a level not above its own, which is that of what is known of it there: divided, or without the primes that
+    /// `a` at a level not above its own, that of its [`Self::planned_lower`]: divided, or without the primes that
     /// the level has not.
     ///
     /// # Errors
     /// [`SchemeError::ParameterMismatch`]; [`SchemeError::LastLevel`] for a level above the ciphertext's, or none;
-    /// [`SchemeError::NotRelinearised`].
+    /// [`SchemeError::NotRelinearised`]; [`SchemeError::Parameter`] for a state that was not planned for this.
     pub fn lower(&self, a: &Ciphertext, planned: &PlannedState) -> Result<Ciphertext, SchemeError> {
         let level = planned.level();
         self.check_ciphertext(a)?;
         Self::check_lower(&a.state, level)?;
+        let at_level = level == a.level() && self.stands_for(a, planned.state.noise);
+        if !at_level {
+            self.check_planned_for(planned, &[], &[(1, a)], 0)?;
+        }
         let state = planned.state_of(&a.state);
         Ok(self.apply_switch(a, ModulusSwitch { state, dropped: planned.dropped }))
     }
@@ -151,7 +155,8 @@ impl Rlwe {
     /// Cost: a pass for each summand.
     ///
     /// # Errors
-    /// [`SchemeError::Parameter`] without summands; [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`],
+    /// [`SchemeError::Parameter`] without summands, and for a state that was not planned for this sum
+    /// ([`Self::planned_combination`], [`Self::planned_products`]); [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`],
     /// [`SchemeError::LevelMismatch`], [`SchemeError::NotRelinearised`]; [`SchemeError::NoiseBudget`] if the sum could
     /// not be decrypted.
     pub fn combination(
@@ -164,6 +169,7 @@ impl Rlwe {
         let Some(&(_, first)) = terms.first() else { return no_terms() };
         self.check_summands(terms.iter().map(|&(_, a)| a), first)?;
         Self::check_levels(&first.state, &planned.state)?;
+        self.check_planned_for(planned, &[], terms, constant)?;
         let state = planned.state_of(&first.state);
         let primes = self.chain().level(state.level);
         let sum = Polys::take(primes.len(), 2, self.ring_degree());
@@ -196,6 +202,7 @@ impl Rlwe {
         Self::check_lower(&first.state, planned.level())?;
         let factors = products.iter().flat_map(|&(_, a, b)| [a, b]);
         self.check_summands(factors.chain(terms.iter().map(|&(_, a)| a)), first)?;
+        self.check_planned_for(planned, products, terms, constant)?;
         let sum = match *products {
             [(1, a, b)] => self.tensors(a, (!std::ptr::eq(a, b)).then_some(b)),
             _ => self.sum_of_tensors(products, first.level()),

@@ -8,7 +8,8 @@ use crate::SchemeError;
 use crate::rlwe::chain::Chain;
 use crate::rlwe::ciphertext::State;
 use crate::rlwe::integers::Integers;
-use crate::rlwe::scheme_operations::{Encoding, Message, Phase};
+use crate::rlwe::polys::Phase;
+use crate::rlwe::scheme_operations::{Encoding, Message};
 use crate::rlwe::{Plaintext, Rlwe};
 
 /// From a phase `x` to the plaintext, `[x]_Q` modulo `t`.

@@ -10,8 +10,8 @@ use crate::error::refuse;
 use crate::rlwe::chain::Chain;
 use crate::rlwe::ciphertext::Bound;
 use crate::rlwe::ciphertext::State;
-use crate::rlwe::polys::Polys;
-use crate::rlwe::scheme_operations::{Encoding, Message, NoiseModel, Phase};
+use crate::rlwe::polys::{Phase, Polys};
+use crate::rlwe::scheme_operations::{Encoding, Message, NoiseModel};
 use crate::rlwe::{Plaintext, Rlwe};
 use hesc_math::ring::pairs;
 

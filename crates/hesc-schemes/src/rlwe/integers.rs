@@ -11,7 +11,7 @@ use super::chain::Chain;
 use super::ciphertext::State;
 use super::ciphertext::rounded_up;
 use super::noise::{LIMIT, PlainSize};
-use super::scheme_operations::Phase;
+use super::polys::Phase;
 use super::values::Values;
 use super::{Plaintext, PlaintextSpace, Rlwe, Spec};
 use crate::SchemeError;

@@ -22,8 +22,8 @@ use hesc_math::ring::{Coeff, Eval};
 
 use super::chain::{Digit, Target};
 use super::keys::SwitchKey;
-use super::parallel::{self, Prepared};
-use super::polys::Polys;
+use super::parallel;
+use super::polys::{Polys, Prepared};
 use super::residues::{Blank, Component, Row, RowMut, Scratch, Stored, inner_products};
 use super::{Ciphertext, Rlwe};
 

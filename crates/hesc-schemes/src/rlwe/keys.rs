@@ -72,7 +72,7 @@ impl Rlwe {
         let add_noise = |words: &mut [u64], noise: &[i16]| {
             let mut scratch = Zeroizing::new(vec![0; n]);
             for (mut row, q) in RowMut::<Coeff>::all(words, n).zip(fresh) {
-                row.add(self.noise(RowMut::assume(&mut scratch), noise, q).row(), q);
+                row.add(self.noise(RowMut::over(&mut scratch), noise, q).row(), q);
             }
         };
         let params = self.fingerprint();

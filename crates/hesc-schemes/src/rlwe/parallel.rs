@@ -1,11 +1,8 @@
 //! Loops over residue polynomials, on both cores where there is enough to do.
 
-use hesc_math::ring::Coeff;
-use hesc_math::rns::Conversion;
 use rayon::prelude::*;
 
 use super::buffer::Buffer;
-use super::residues::Row;
 use crate::threads::several_threads;
 
 /// Words below which a second thread costs more than it brings.
@@ -60,37 +57,6 @@ pub(crate) fn for_each_pass(
     for (index, chunk) in words.chunks_exact_mut(size).enumerate() {
         body(&mut scratch, index, chunk);
     }
-}
-
-/// What a conversion has prepared of several polynomials.
-pub(crate) struct Prepared {
-    words: Buffer,
-    each: usize,
-}
-
-impl Prepared {
-    /// What is prepared of one of them.
-    pub fn of(&self, polynomial: usize) -> &[u64] {
-        &self.words[polynomial * self.each..][..self.each]
-    }
-}
-
-/// Prepares `count` polynomials for conversion; `row(polynomial, i)` is one modulo the `i`-th source.
-pub(crate) fn prepare<'a>(
-    conversion: &Conversion,
-    count: usize,
-    ring_degree: usize,
-    row: impl Fn(usize, usize) -> Row<'a, Coeff> + Send + Sync,
-) -> Prepared {
-    let (block, each) =
-        (conversion.block_words(ring_degree), conversion.prepared_words(ring_degree));
-    let blocks = each / block;
-    let mut words = Buffer::take(count * each);
-    for_each_chunk(&mut words, block, 0, |_, index, out| {
-        let (polynomial, block) = (index / blocks, index % blocks);
-        conversion.prepare_block(out, block, |i| row(polynomial, i).words());
-    });
-    Prepared { words, each }
 }
 
 /// Runs both.

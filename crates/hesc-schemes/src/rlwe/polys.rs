@@ -5,10 +5,13 @@ use std::marker::PhantomData;
 
 use hesc_math::ring::Coeff;
 use hesc_math::rns::Conversion;
+use zeroize::Zeroizing;
 
 use super::buffer::Buffer;
-use super::parallel::{self, Prepared};
-use super::residues::{Blank, Residues, Row, RowDomain, RowMut, RowsMut, Scratch, in_place};
+use super::parallel;
+use super::residues::{
+    Blank, Residues, Row, RowDomain, RowMut, RowsMut, Scratch, Stored, in_place,
+};
 
 /// Polynomials modulo several primes: for each prime the components side by side, in memory of the pool or of another
 /// owner `S`.
@@ -22,6 +25,9 @@ pub(crate) struct Polys<D: RowDomain, S = Buffer> {
     ring_degree: usize,
     domain: PhantomData<D>,
 }
+
+/// `c_0 + c_1 s + ...`, wiped on drop.
+pub(crate) type Phase = Polys<Stored, Zeroizing<Vec<u64>>>;
 
 impl Polys<Blank> {
     /// Memory of the pool.
@@ -180,11 +186,30 @@ fn one_prime<D: RowDomain, E: RowDomain>(
     }
 }
 
+/// What a conversion has prepared of several polynomials.
+pub(crate) struct Prepared {
+    words: Buffer,
+    each: usize,
+}
+
+impl Prepared {
+    /// What is prepared of one of them.
+    pub fn of(&self, polynomial: usize) -> &[u64] {
+        &self.words[polynomial * self.each..][..self.each]
+    }
+}
+
 impl Residues<'_, Coeff> {
     /// All components prepared for a conversion from these primes.
     pub fn prepare(self, conversion: &Conversion) -> Prepared {
-        parallel::prepare(conversion, self.components(), self.ring_degree(), |component, prime| {
-            self.row(prime, component)
-        })
+        let n = self.ring_degree();
+        let (block, each) = (conversion.block_words(n), conversion.prepared_words(n));
+        let blocks = each / block;
+        let mut words = Buffer::take(self.components() * each);
+        parallel::for_each_chunk(&mut words, block, 0, |_, index, out| {
+            let (component, block) = (index / blocks, index % blocks);
+            conversion.prepare_block(out, block, |prime| self.row(prime, component).words());
+        });
+        Prepared { words, each }
     }
 }

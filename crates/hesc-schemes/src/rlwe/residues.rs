@@ -142,6 +142,11 @@ impl<'a, D: RowDomain> RowMut<'a, D> {
 }
 
 impl<'a> RowMut<'a, Blank> {
+    /// Memory that is to be written.
+    pub fn over(words: &'a mut [u64]) -> Self {
+        Self::new(words)
+    }
+
     /// The row after a kernel has written all of it.
     fn written<D: RowDomain>(self, kernel: impl FnOnce(&mut [u64])) -> RowMut<'a, D> {
         kernel(self.words);

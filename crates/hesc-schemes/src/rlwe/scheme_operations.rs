@@ -12,13 +12,10 @@ use super::ciphertext::{Ciphertext, Plaintext, State};
 use super::domain::Domain;
 use super::integers::Integers;
 use super::noise::Noise;
-use super::polys::Polys;
+use super::polys::{Phase, Polys};
 use super::residues::{Residues, Stored};
 use super::{Rlwe, Spec};
 use crate::SchemeError;
-
-/// `c_0 + c_1 s + ...`, wiped on drop.
-pub(crate) type Phase = Polys<Stored, Zeroizing<Vec<u64>>>;
 
 /// How numbers become the plaintexts that `c_0 + c_1 s + ...` carries, and plaintexts numbers.
 pub(crate) trait Encoding {

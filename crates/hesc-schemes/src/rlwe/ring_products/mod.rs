@@ -359,7 +359,7 @@ impl RingProducts {
         );
         if let Some((mut quotient, second)) = rows.next() {
             let mut lifted = Zeroizing::new(vec![0; found.len()]);
-            let lifted = RowMut::assume(&mut lifted).recentre(first.row(), q.value(), second);
+            let lifted = RowMut::over(&mut lifted).recentre(first.row(), q.value(), second);
             let modulus = second.modulus();
             let inverse = second.factor(modulus.inverse(q.value() % second.value()));
             quotient.subtract_and_scale(lifted.row(), inverse, second);
