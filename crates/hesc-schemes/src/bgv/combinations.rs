@@ -13,14 +13,15 @@ use crate::error::refuse;
 use crate::rlwe::buffer::KeptBuffers;
 use crate::rlwe::ciphertext::State;
 use crate::rlwe::levels::ModulusSwitch;
+use crate::rlwe::noise::Noise;
 use crate::rlwe::polys::Polys;
 use crate::rlwe::residues::{Blank, Rows, RowsMut, Stored};
 use crate::rlwe::{Ciphertext, Plaintext, RelinKey, Rlwe, SchemeKind};
 
 /// A product with an integer factor.
-pub(super) type Product<'a> = (i64, &'a Ciphertext, &'a Ciphertext);
+type Product<'a> = (i64, &'a Ciphertext, &'a Ciphertext);
 /// A multiple of a ciphertext.
-pub(super) type Multiple<'a> = (i64, &'a Ciphertext);
+type Multiple<'a> = (i64, &'a Ciphertext);
 
 /// What sets without it are told.
 const NEED_BGV: &str = "circuits on slots need BGV with special primes: take a preset \"bgv_...\"";
@@ -143,6 +144,32 @@ impl Rlwe {
         }
         let state = planned.state_of(&a.state);
         Ok(self.apply_switch(a, ModulusSwitch { state, dropped: planned.dropped }))
+    }
+
+    /// Refuses a state that was planned for another operation, or for operands with less noise.
+    fn check_planned_for(
+        &self,
+        planned: &PlannedState,
+        products: &[Product<'_>],
+        terms: &[Multiple<'_>],
+        constant: i64,
+    ) -> Result<(), SchemeError> {
+        let stands = |a: &Ciphertext, level, noise| a.level() == level && self.stands_for(a, noise);
+        match &planned.operation {
+            Some(operation) if operation.is(products, terms, constant, stands) => Ok(()),
+            _ => refuse(
+                "planned",
+                format!("a state at level {}", planned.level()),
+                "give the state that was planned for this operation and these operands",
+            ),
+        }
+    }
+
+    /// Whether a ciphertext has the noise that a plan counts on, or less. That of an encryption as it was made is planned by
+    /// [`Self::planned_encryptions`].
+    fn stands_for(&self, a: &Ciphertext, noise: Noise) -> bool {
+        let fresh = || self.fresh_key(a).map(|key| self.sampled_encryption(key));
+        a.state.noise.is_within(noise) || fresh().is_some_and(|fresh| fresh.is_within(noise))
     }
 
     pub(super) fn check_lower(a: &State, level: usize) -> Result<(), SchemeError> {

@@ -2,12 +2,7 @@
 //! ([`super::planned_states`]): ciphertexts alone do not tell what they have in common. That a state is the one which the
 //! rule gives for these operands is checked before it is taken.
 
-use super::combinations::{Multiple, Product};
-use super::planned_states::PlannedState;
-use crate::SchemeError;
-use crate::error::refuse;
 use crate::rlwe::noise::Noise;
-use crate::rlwe::{Ciphertext, Rlwe};
 
 /// A sum of products, multiples and a constant, by the noise of its operands; one summand is lowered where the result has
 /// another level.
@@ -22,58 +17,35 @@ pub(super) struct Operation {
 
 impl Operation {
     /// What is planned of operands at a level.
-    pub(super) fn of(
+    pub(super) fn of<A>(
         from: usize,
-        products: &[(i64, &PlannedState, &PlannedState)],
-        terms: &[(i64, &PlannedState)],
+        products: &[(i64, &A, &A)],
+        terms: &[(i64, &A)],
         constant: i64,
+        noise: impl Fn(&A) -> Noise,
     ) -> Self {
-        let noise = |a: &PlannedState| a.state.noise;
         let products = products.iter().map(|&(k, a, b)| (k, noise(a), noise(b))).collect();
         let terms = terms.iter().map(|&(k, a)| (k, noise(a))).collect();
         Self { from, products, terms, constant }
     }
-}
 
-impl Rlwe {
-    /// Refuses a state that was planned for another operation, or for operands with less noise.
-    pub(super) fn check_planned_for(
+    /// Whether it is this one. `stands_for` says whether an operand is at a level and has no more than some noise.
+    pub(super) fn is<A>(
         &self,
-        planned: &PlannedState,
-        products: &[Product<'_>],
-        terms: &[Multiple<'_>],
+        products: &[(i64, &A, &A)],
+        terms: &[(i64, &A)],
         constant: i64,
-    ) -> Result<(), SchemeError> {
-        let stands = |a: &Ciphertext, noise: Noise| self.stands_for(a, noise);
-        let made = planned.operation.as_ref().is_some_and(|operation| {
-            let of_products = products.iter().zip(&operation.products);
-            let of_terms = terms.iter().zip(&operation.terms);
-            let operands = products.iter().flat_map(|&(_, a, b)| [a, b]);
-            let mut operands = operands.chain(terms.iter().map(|&(_, a)| a));
-            products.len() == operation.products.len()
-                && terms.len() == operation.terms.len()
-                && constant == operation.constant
-                && operands.all(|a| a.level() == operation.from)
-                && of_products
-                    .into_iter()
-                    .all(|(&(k, a, b), &(l, x, y))| k == l && stands(a, x) && stands(b, y))
-                && of_terms.into_iter().all(|(&(k, a), &(l, x))| k == l && stands(a, x))
-        });
-        if made {
-            return Ok(());
-        }
-        refuse(
-            "planned",
-            format!("a state at level {}", planned.level()),
-            "give the state that was planned for this operation and these operands",
-        )
-    }
-
-    /// Whether a ciphertext has the noise that a plan counts on, or less. That of an encryption as it was made is planned by
-    /// [`Self::planned_encryptions`].
-    pub(super) fn stands_for(&self, a: &Ciphertext, noise: Noise) -> bool {
-        let fresh = || self.fresh_key(a).map(|key| self.sampled_encryption(key));
-        a.state.noise.is_within(noise) || fresh().is_some_and(|fresh| fresh.is_within(noise))
+        stands_for: impl Fn(&A, usize, Noise) -> bool,
+    ) -> bool {
+        let stands = |a: &A, noise: Noise| stands_for(a, self.from, noise);
+        let same_products = products
+            .iter()
+            .zip(&self.products)
+            .all(|(&(k, a, b), &(l, x, y))| k == l && stands(a, x) && stands(b, y));
+        let same_terms =
+            terms.iter().zip(&self.terms).all(|(&(k, a), &(l, x))| k == l && stands(a, x));
+        let counts = (products.len(), terms.len()) == (self.products.len(), self.terms.len());
+        counts && constant == self.constant && same_products && same_terms
     }
 }
 

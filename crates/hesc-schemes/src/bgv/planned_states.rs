@@ -208,7 +208,7 @@ impl Rlwe {
     ) -> Result<PlannedState, SchemeError> {
         self.check_params(a.params)?;
         Self::check_lower(&a.state, level)?;
-        let operation = Some(Arc::new(Operation::of(a.level(), &[], &[(1, a)], 0)));
+        let operation = Some(planned_for(a, &[], &[(1, a)], 0));
         let Some(samples) = &a.samples else {
             let ModulusSwitch { state, dropped } =
                 self.modulus_switch(&a.state, level, Dropping::NoWorse)?;
@@ -266,7 +266,7 @@ impl Rlwe {
         let Some(&(_, first)) = terms.first() else { return no_terms() };
         let (state, samples) = self.planned_sum(first, &[], terms, constant)?;
         let samples = samples.map(Sum::finish);
-        let operation = Some(Arc::new(Operation::of(first.level(), &[], terms, constant)));
+        let operation = Some(planned_for(first, &[], terms, constant));
         Ok(PlannedState { samples, operation, ..self.planned_bounded(state) })
     }
 
@@ -285,7 +285,7 @@ impl Rlwe {
         let Some(&(_, first, _)) = products.first() else { return no_products() };
         let (sum, samples) = self.planned_sum(first, products, terms, constant)?;
         let state = self.relinearised_state(&sum, level)?;
-        let operation = Some(Arc::new(Operation::of(first.level(), products, terms, constant)));
+        let operation = Some(planned_for(first, products, terms, constant));
         let Some(samples) = samples else {
             return Ok(PlannedState { operation, ..self.planned_bounded(state) });
         };
@@ -376,6 +376,17 @@ impl Rlwe {
         }
         Some(sum)
     }
+}
+
+/// What a state is planned for, of operands at the level of the first.
+fn planned_for(
+    first: &PlannedState,
+    products: &[(i64, &PlannedState, &PlannedState)],
+    terms: &[(i64, &PlannedState)],
+    constant: i64,
+) -> Arc<Operation> {
+    let noise = |a: &PlannedState| a.state.noise;
+    Arc::new(Operation::of(first.level(), products, terms, constant, noise))
 }
 
 pub(super) fn no_terms<T>() -> Result<T, SchemeError> {

@@ -179,11 +179,9 @@ impl Rlwe {
             self.domain().coefficients(row.copy(own.row(prime, component)), &before[prime])
         });
         let kept = Polys::take(after.len(), components, n);
-        self.divide_rounded(division, after, divisors, kept, |prime, component, row| match division
-            .kept[prime]
-        {
-            Some(kept) => row.copy(own.row(kept, component)),
-            None => row.zero(),
+        self.divide_rounded(division, after, divisors, kept, |prime, component, row| {
+            let kept = division.kept[prime].map(|before| own.row(before, component));
+            if let Some(kept) = kept { row.copy(kept) } else { row.zero() }
         })
     }
 
