@@ -6,6 +6,7 @@ use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use super::ciphertext::{Bound, State};
+use super::domain::Domain;
 use super::key_pair::{PublicKey, SecretKey, residue_seeds};
 use super::noise::LIMIT;
 use super::polys::{Phase, Polys};
@@ -135,6 +136,16 @@ impl Rlwe {
         q: &Prime,
     ) -> RowMut<'r, Stored> {
         let [sum, lifted] = scratch.split();
+        if self.domain() == Domain::Coefficients {
+            // No transform to share: noise, which has no factor then, is added where it belongs.
+            let mut sum = self.domain().coefficients(out, q);
+            sum.add_small(noise, q);
+            let out = self.domain().store_coefficients(sum, q);
+            return match message {
+                Some(message) => self.add_message(out, lifted, message, prime, q),
+                None => out,
+            };
+        }
         let mut sum = self.noise(sum, noise, q);
         match message {
             Some(Message::Scaled { words, plain_modulus }) => {
