@@ -2,7 +2,7 @@
 //!
 //! Nothing here branches on a sampled value that is kept: rejections concern values that are
 //! thrown away, and tell nothing of those that stay. Secret scratch space is the caller's
-//! [`Noise`], wiped on drop.
+//! [`Sampler`], wiped on drop.
 
 use bytemuck::{cast_slice, cast_slice_mut};
 use hesc_kernels::vectorised;
@@ -24,7 +24,7 @@ const CHUNK: usize = 256;
 
 /// Scratch space for small secret polynomials: reused over a batch, wiped on drop.
 #[derive(Zeroize, ZeroizeOnDrop)]
-pub struct Noise {
+pub struct Sampler {
     coefficients: Vec<i16>,
     random: Vec<u16>,
     /// For odd indices, with room for the coefficients before it.
@@ -33,7 +33,7 @@ pub struct Noise {
     unreduced: Vec<i16>,
 }
 
-impl Noise {
+impl Sampler {
     /// Scratch space for one polynomial of this ring.
     pub fn new(index: RingIndex) -> Self {
         let reduction = (!index.is_power_of_two()).then(|| Reduction::new(index));

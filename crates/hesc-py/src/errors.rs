@@ -4,7 +4,7 @@ use hesc_circuits::CircuitError as OfCircuits;
 use hesc_circuits::gates::GateError;
 use hesc_circuits::plans::PlanError;
 use hesc_client::ClientError;
-use hesc_schemes::SchemeError;
+use hesc_schemes::{AutomorphismKey, SchemeError};
 use hesc_stochastic::StochasticError;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -64,14 +64,26 @@ fn of_stochastic(error: &StochasticError) -> PyErr {
     }
 }
 
+/// What asks for a key in Python.
+fn argument(key: AutomorphismKey) -> String {
+    match key {
+        AutomorphismKey::Rotation(steps) => format!("rotations=[{steps}]"),
+        AutomorphismKey::Inversion => "conjugate=True".into(),
+        AutomorphismKey::Exponent(_) => "slot_rotations, unpacking or spreading".into(),
+    }
+}
+
 fn of_scheme(error: &SchemeError) -> PyErr {
     let text = error.to_string();
     match error {
+        SchemeError::MissingKey { what, key } => ParameterError::new_err(format!(
+            "there is no key for {what}; the owner of the secret key makes it with {}",
+            argument(*key)
+        )),
         SchemeError::Security { .. } | SchemeError::Weak { .. } => SecurityError::new_err(text),
         SchemeError::Math(_)
         | SchemeError::Parameter { .. }
         | SchemeError::ParameterMismatch { .. }
-        | SchemeError::MissingKey { .. }
         | SchemeError::NotInScheme { .. }
         | SchemeError::NoSuchLevel { .. }
         | SchemeError::NotShared { .. }

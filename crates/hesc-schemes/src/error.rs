@@ -2,6 +2,20 @@ use hesc_math::{MathError, RingIndex};
 
 use crate::{Fingerprint, KeyId, Packing};
 
+/// The key of an automorphism, as what asks for it when keys are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum AutomorphismKey {
+    /// Of a rotation by so many steps.
+    #[error("generate_galois_keys for rotation_element({0})")]
+    Rotation(usize),
+    /// Of the exchange of rows, or of complex conjugates.
+    #[error("generate_galois_keys for the ring's index less 1")]
+    Inversion,
+    /// Of `X -> X^g`.
+    #[error("generate_galois_keys for {0}")]
+    Exponent(usize),
+}
+
 /// What a scheme refuses. Texts name the remedy and no secret data.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -36,7 +50,7 @@ pub enum SchemeError {
         standard: &'static str,
     },
     /// A set without a ring that is below 128-bit security.
-    #[error("{set} is below 128-bit security; {remedy}, or pass assurance=\"insecure\"")]
+    #[error("{set} is below 128-bit security; {remedy}, or name the weaker level explicitly")]
     Weak {
         /// What it is.
         set: &'static str,
@@ -212,12 +226,12 @@ pub enum SchemeError {
         problem: &'static str,
     },
     /// A key that was not made.
-    #[error("there is no key for {what}; the owner of the secret key makes it with {remedy}")]
+    #[error("there is no key for {what}; the owner of the secret key makes it with {key}")]
     MissingKey {
         /// What it would be for.
         what: String,
-        /// What asks for it when keys are made.
-        remedy: String,
+        /// Which it is.
+        key: AutomorphismKey,
     },
     /// An operation of another scheme.
     #[error("{operation} does not exist in {scheme}: {remedy}")]

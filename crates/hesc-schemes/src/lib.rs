@@ -28,7 +28,7 @@ pub mod wire;
 
 pub use bgv::{DryValue, PlannedState};
 pub use ckks::{Complex64, SharedSoFar, Sharing};
-pub use error::SchemeError;
+pub use error::{AutomorphismKey, SchemeError};
 pub use identity::{Fingerprint, KeyId, Tag};
 pub use interrupt::{checkpoint, interruptible};
 pub use kinds::SchemeId;

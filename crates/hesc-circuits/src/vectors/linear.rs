@@ -186,6 +186,6 @@ impl Matrix {
         for step in self.shape.folds() {
             total = scheme.add(&total, &scheme.rotate(&total, step, galois)?)?;
         }
-        scheme.settled(total)
+        scheme.rescale_product(total)
     }
 }

@@ -86,7 +86,7 @@ impl<'a> Numbers<'a> {
                     let factor = self.encode(scheme, |_| Some(at), scale, a.level())?;
                     scheme.multiply_plain(a, &factor)?
                 };
-                scheme.settled(term)
+                scheme.rescale_product(term)
             }
         }
     }

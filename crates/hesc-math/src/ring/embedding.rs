@@ -101,7 +101,7 @@ mod tests {
     use super::super::definition::INDICES;
     use super::*;
     use crate::AesCtrRng;
-    use crate::sampling::{NOISE_STANDARD_DEVIATION, Noise};
+    use crate::sampling::{NOISE_STANDARD_DEVIATION, Sampler};
     use rand_core::SeedableRng;
 
     fn rings() -> impl Iterator<Item = RingIndex> {
@@ -135,7 +135,7 @@ mod tests {
         let count = 4000;
         for ring in rings().filter(|ring| ring.degree() < 200) {
             let (m, n) = (ring.value() as f64, ring.degree());
-            let (embedding, mut noise) = (Embedding::new(ring), Noise::new(ring));
+            let (embedding, mut noise) = (Embedding::new(ring), Sampler::new(ring));
             let mut rng = AesCtrRng::from_seed([ring.value() as u8; 32]);
             let (mut squares, mut common, mut coefficients) = (vec![0.0; n], 0.0, 0.0);
             for _ in 0..count {

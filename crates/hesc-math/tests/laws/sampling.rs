@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use hesc_math::sampling::{
-    NOISE_STANDARD_DEVIATION, Noise, fill_uniform, fill_uniform_row, fresh_seed,
+    NOISE_STANDARD_DEVIATION, Sampler, fill_uniform, fill_uniform_row, fresh_seed,
 };
 use hesc_math::{AesCtrRng, Ring, RingIndex, Word, ntt_primes};
 use rand_core::{Infallible, Rng, SeedableRng, TryCryptoRng, TryRng};
@@ -23,8 +23,8 @@ fn rng(seed: u8) -> AesCtrRng {
 }
 
 /// Many polynomials, one after the other from one generator and one scratch space.
-fn sample(seed: u8, draw: impl Fn(&mut Noise, &mut AesCtrRng)) -> Vec<Vec<i16>> {
-    let (mut noise, mut rng) = (Noise::new(index()), rng(seed));
+fn sample(seed: u8, draw: impl Fn(&mut Sampler, &mut AesCtrRng)) -> Vec<Vec<i16>> {
+    let (mut noise, mut rng) = (Sampler::new(index()), rng(seed));
     (0..POLYNOMIALS)
         .map(|_| {
             draw(&mut noise, &mut rng);
@@ -109,7 +109,7 @@ fn noise_is_centred_binomial() {
 /// What was sampled before leaves nothing behind: one generator gives the same, whatever the scratch space held.
 #[test]
 fn samples_depend_on_the_generator_alone() {
-    let (mut used, mut new) = (Noise::new(index()), Noise::new(index()));
+    let (mut used, mut new) = (Sampler::new(index()), Sampler::new(index()));
     used.sample_centred_binomial(&mut rng(3));
     used.sample_ternary(&mut rng(4));
     new.sample_ternary(&mut rng(4));

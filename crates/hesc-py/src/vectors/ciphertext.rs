@@ -110,7 +110,7 @@ impl Ciphertext {
     }
     /// After a sum of products with plaintexts: rescaled in CKKS, itself in the other schemes.
     fn settled(&self, py: Python<'_>) -> PyResult<Self> {
-        self.with(py, |s| s.settled(self.1.clone()))
+        self.with(py, |s| s.rescale_product(self.1.clone()))
     }
     fn multiply_scalar(&self, py: Python<'_>, scalar: i64) -> PyResult<Self> {
         self.with(py, |s| s.multiply_scalar(&self.1, scalar))

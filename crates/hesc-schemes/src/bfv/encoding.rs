@@ -8,6 +8,7 @@ use crate::SchemeError;
 use crate::rlwe::chain::{Chain, product_of};
 use crate::rlwe::ciphertext::State;
 use crate::rlwe::integers::{Integers, inverse_modulo};
+use crate::rlwe::polys::Phase;
 use crate::rlwe::scheme_operations::{Encoding, Message};
 use crate::rlwe::{Plaintext, Rlwe};
 
@@ -42,12 +43,7 @@ impl Encoding for Bfv {
         Message::Scaled { words, plain_modulus: plain.value() }
     }
 
-    fn decode(
-        &self,
-        scheme: &Rlwe,
-        phase: Zeroizing<Vec<u64>>,
-        a: &State,
-    ) -> Result<Plaintext, SchemeError> {
+    fn decode(&self, scheme: &Rlwe, phase: Phase, a: &State) -> Result<Plaintext, SchemeError> {
         self.integers.decode(scheme, phase, a)
     }
 }

@@ -5,7 +5,7 @@ mod encoding;
 mod multiplication;
 mod noise;
 
-use multiplication::Multiplier;
+use multiplication::Extensions;
 
 use crate::SchemeError;
 use crate::rlwe::Spec;
@@ -17,7 +17,7 @@ use crate::rlwe::scheme_operations::SchemeDefinition;
 #[derive(Debug)]
 pub(crate) struct Bfv {
     integers: Integers,
-    multiplier: Multiplier,
+    extensions: Extensions,
 }
 
 impl SchemeDefinition for Bfv {
@@ -29,7 +29,7 @@ impl SchemeDefinition for Bfv {
         let plain_modulus = spec.plaintext.modulus();
         Ok(Self {
             integers: Integers::new(plain_modulus, chain, encoding::decoder),
-            multiplier: Multiplier::new(plain_modulus, chain)?,
+            extensions: Extensions::new(plain_modulus, chain)?,
         })
     }
 }

@@ -9,18 +9,18 @@ use hesc_math::rns::Conversion;
 
 use super::Bfv;
 use crate::SchemeError;
-use crate::rlwe::buffer::Buffer;
 use crate::rlwe::chain::{Chain, inverse_of, reducers};
 use crate::rlwe::domain::Domain;
 use crate::rlwe::parallel;
+use crate::rlwe::polys::Polys;
 use crate::rlwe::products::multiply_components;
-use crate::rlwe::residues::{Component, Residues, RowMut};
+use crate::rlwe::residues::{Residues, Stored};
 use crate::rlwe::scheme_operations::Multiplication;
 use crate::rlwe::{Ciphertext, Rlwe};
 
-/// The second base and the tables of every level.
+/// The second base that products are formed in, and the tables of every level.
 #[derive(Debug)]
-pub(super) struct Multiplier {
+pub(super) struct Extensions {
     primes: Vec<Prime>,
     levels: Vec<Tables>,
 }
@@ -47,7 +47,7 @@ const PRIME_BITS: u32 = 50;
 /// decides.
 const SPARE_BITS: f64 = 4.0;
 
-impl Multiplier {
+impl Extensions {
     pub(super) fn new(plain_modulus: u64, chain: &Chain) -> Result<Self, SchemeError> {
         let ring = chain.ring();
         // |t a b / Q| <= t N Q / 2 for |a|, |b| <= Q / 2, two such in the middle part; in other rings with
@@ -91,6 +91,13 @@ impl Multiplier {
             .collect();
         Ok(Self { primes, levels })
     }
+
+    /// Both bases of a level.
+    fn bases<'a>(&'a self, scheme: &'a Rlwe, level: usize) -> Bases<'a> {
+        let tables = &self.levels[level - 1];
+        let (q, b) = (scheme.chain().level(level), &self.primes[..tables.count]);
+        Bases { q, b, tables, domain: scheme.domain() }
+    }
 }
 
 impl Multiplication for Bfv {
@@ -104,78 +111,86 @@ impl Multiplication for Bfv {
         false
     }
 
-    fn multiply(&self, scheme: &Rlwe, a: &Ciphertext, b: Option<&Ciphertext>) -> Buffer {
-        parallel::together(a.words.len(), || multiply(scheme, &self.multiplier, a, b))
+    fn multiply(&self, scheme: &Rlwe, a: &Ciphertext, b: Option<&Ciphertext>) -> Polys<Stored> {
+        parallel::on_pool(a.polys.len(), || multiply(scheme, &self.extensions, a, b))
     }
 }
 
-/// `round(t a b / Q)` as coefficients modulo the level's primes; a square if there is no second factor.
+/// `round(t a b / Q)` modulo the level's primes; a square if there is no second factor.
 fn multiply(
     scheme: &Rlwe,
-    multiplier: &Multiplier,
+    extensions: &Extensions,
     a: &Ciphertext,
     b: Option<&Ciphertext>,
-) -> Buffer {
-    let (n, level) = (scheme.ring_degree(), a.level());
-    let tables = &multiplier.levels[level - 1];
-    let primes: Vec<&Prime> =
-        scheme.chain().level(level).iter().chain(&multiplier.primes[..tables.count]).collect();
-    let coefficients = |c| scheme.coefficients_of(c);
-    let factors: Vec<Residues<'_, Coeff>> = std::iter::once(a).chain(b).map(coefficients).collect();
-    let extended = extend(tables, &primes, &factors, n);
-    let both = Residues::<Eval>::assume(&extended, extended.len() / (primes.len() * n), n);
-    let components = a.components() + b.unwrap_or(a).components() - 1;
-    let mut product = Buffer::take(primes.len() * components * n);
-    parallel::for_each_chunk(&mut product, components * n, n, |scratch, prime, out| {
-        let factors: Vec<_> = both.rows(prime).collect();
-        let (x, y) = factors.split_at(a.components());
-        multiply_components(out, scratch, x, b.is_some().then_some(y), primes[prime]);
-        RowMut::<Eval>::all(out, n).for_each(|row| _ = row.inverse_unscaled(primes[prime]));
-    });
-    scale_down(tables, &primes, &mut product, n)
+) -> Polys<Stored> {
+    let bases = extensions.bases(scheme, a.level());
+    let extend = |x: &Ciphertext| bases.extend(scheme.coefficients_of(x));
+    let (a, b) = (extend(a), b.map(extend));
+    bases.scale_down(bases.tensor(&a, b.as_ref()))
 }
 
-/// The components of all factors side by side, modulo the primes of both bases, as evaluations.
-fn extend(tables: &Tables, primes: &[&Prime], factors: &[Residues<'_, Coeff>], n: usize) -> Buffer {
-    let level = primes.len() - tables.count;
-    let components: Vec<Component<'_, Coeff>> =
-        factors.iter().flat_map(|x| (0..x.components()).map(|i| x.component(i))).collect();
-    let prepared = parallel::prepare(&tables.extension, components.len(), n, |i, prime| {
-        components[i].row(prime)
-    });
-    let mut words = Buffer::take(primes.len() * components.len() * n);
-    parallel::for_each_row(&mut words, (components.len(), n), 0, |_, prime, i, out| {
-        let mut row = RowMut::assume(out);
-        match prime.checked_sub(level) {
-            None => row.copy(components[i].row(prime)),
-            Some(target) => row.convert(&tables.extension, target, prepared.of(i)),
-        }
-        row.forward(primes[prime]);
-    });
-    words
+/// The primes of a level, `Q`, and those of the second base `B`.
+struct Bases<'a> {
+    q: &'a [Prime],
+    b: &'a [Prime],
+    tables: &'a Tables,
+    domain: Domain,
 }
 
-/// `round(t x / Q)` modulo `Q`, from what the unscaled transform leaves of `x` modulo both bases.
-fn scale_down(tables: &Tables, primes: &[&Prime], product: &mut [u64], n: usize) -> Buffer {
-    let level = primes.len() - tables.count;
-    let components = product.len() / (primes.len() * n);
-    let (first_base, second_base) = product.split_at_mut(level * components * n);
-    let dividend = Residues::<Coeff>::assume(first_base, components, n);
-    let prepared =
-        parallel::prepare(&tables.remainder, components, n, |i, prime| dividend.row(prime, i));
-    parallel::for_each_row(second_base, (components, n), n, |scratch, target, i, out| {
-        let (q, mut quotient) = (primes[level + target], RowMut::<Coeff>::assume(out));
-        let mut remainder = RowMut::assume(scratch);
-        remainder.convert(&tables.remainder, target, prepared.of(i));
-        quotient.scale(tables.scales[target], q);
-        quotient.subtract_and_scale(remainder.row(), tables.inverses[target], q);
-    });
-    let quotient = Residues::<Coeff>::assume(second_base, components, n);
-    let prepared =
-        parallel::prepare(&tables.back, components, n, |i, prime| quotient.row(prime, i));
-    let mut result = Buffer::take(level * components * n);
-    parallel::for_each_row(&mut result, (components, n), 0, |_, prime, i, out| {
-        RowMut::assume(out).convert(&tables.back, prime, prepared.of(i));
-    });
-    result
+impl Bases<'_> {
+    /// One of the primes of both, those of `Q` first.
+    fn prime(&self, index: usize) -> &Prime {
+        if index < self.q.len() { &self.q[index] } else { &self.b[index - self.q.len()] }
+    }
+
+    fn primes(&self) -> usize {
+        self.q.len() + self.b.len()
+    }
+
+    /// Coefficients modulo `Q`, lifted to `Q B`: as evaluations.
+    fn extend(&self, x: Residues<'_, Coeff>) -> Polys<Eval> {
+        let prepared = x.prepare(&self.tables.extension);
+        let extended = Polys::take(self.primes(), x.components(), x.ring_degree());
+        extended.map_rows(0, |_, prime, i, row| {
+            let row = match prime.checked_sub(self.q.len()) {
+                None => row.copy(x.row(prime, i)),
+                Some(target) => row.convert(&self.tables.extension, target, prepared.of(i)),
+            };
+            row.forward(self.prime(prime))
+        })
+    }
+
+    /// The components of `x y` modulo `Q B`, of `x x` if there is no `y`: what the unscaled transform leaves of their coefficients.
+    fn tensor(&self, x: &Polys<Eval>, y: Option<&Polys<Eval>>) -> Polys<Coeff> {
+        let (x, y) = (x.residues(), y.map(Polys::residues));
+        let components = x.components() + y.unwrap_or(x).components() - 1;
+        let product = Polys::take(self.primes(), components, x.ring_degree());
+        product.map_primes(1, |scratch, prime, out| {
+            let (q, y) = (self.prime(prime), y.map(|y| y.at(prime)));
+            let product = multiply_components(out, scratch, x.at(prime), y, q);
+            product.map(|_, row| row.inverse_unscaled(q))
+        })
+    }
+
+    /// `round(t x / Q)` modulo `Q`, from what the unscaled transform leaves of `x` modulo `Q B`: `(t x - [t x]_Q) / Q`
+    /// modulo `B`, brought back to `Q`.
+    fn scale_down(&self, mut x: Polys<Coeff>) -> Polys<Stored> {
+        let tables = self.tables;
+        let [modulo_q, modulo_b] = x.split_primes(self.q.len());
+        let prepared = modulo_q.residues().prepare(&tables.remainder);
+        let quotient = modulo_b.map_rows(1, |scratch, target, i, mut row| {
+            let b = &self.b[target];
+            let remainder = scratch.row().convert(&tables.remainder, target, prepared.of(i));
+            row.scale(tables.scales[target], b);
+            row.subtract_and_scale(remainder.row(), tables.inverses[target], b);
+            row
+        });
+        let quotient = quotient.residues();
+        let prepared = quotient.prepare(&tables.back);
+        let result = Polys::take(self.q.len(), quotient.components(), quotient.ring_degree());
+        result.map_rows(0, |_, prime, i, row| {
+            let row = row.convert(&tables.back, prime, prepared.of(i));
+            self.domain.store_coefficients(row, &self.q[prime])
+        })
+    }
 }

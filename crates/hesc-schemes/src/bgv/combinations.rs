@@ -4,18 +4,19 @@
 //! For sets whose primes are 1 modulo the plaintext modulus: all others change the factor on plaintexts from level to
 //! level, and sums of ciphertexts that came down in different ways would cost noise budget.
 
-use hesc_math::residues::kernels;
-use hesc_math::ring::Eval;
+use hesc_math::ring::{Eval, Prime};
 
 use super::planned_states::{PlannedState, no_products, no_terms};
 use super::sampled::SplitMix;
 use crate::SchemeError;
 use crate::error::refuse;
-use crate::rlwe::buffer::{Buffer, KeptBuffers};
+use crate::rlwe::buffer::KeptBuffers;
 use crate::rlwe::ciphertext::State;
-use crate::rlwe::levels::WayDown;
-use crate::rlwe::residues::{Row, RowMut};
-use crate::rlwe::{Ciphertext, Plaintext, RelinKey, Rlwe, SchemeKind, parallel};
+use crate::rlwe::levels::ModulusSwitch;
+use crate::rlwe::noise::Noise;
+use crate::rlwe::polys::Polys;
+use crate::rlwe::residues::{Blank, Rows, RowsMut, Stored};
+use crate::rlwe::{Ciphertext, Plaintext, RelinKey, Rlwe, SchemeKind};
 
 /// A product with an integer factor.
 type Product<'a> = (i64, &'a Ciphertext, &'a Ciphertext);
@@ -48,7 +49,7 @@ impl Rlwe {
         }
     }
 
-    /// Refuses other schemes, whose ciphertexts rest as coefficients or have scales.
+    /// Refuses other schemes, whose ciphertexts are coefficients or have scales.
     fn check_bgv(&self) -> Result<(), SchemeError> {
         match self.spec().scheme {
             SchemeKind::Bgv => Ok(()),
@@ -80,20 +81,14 @@ impl Rlwe {
             .iter()
             .map(|&x| if generator.below(t) < x { x as i64 - t as i64 } else { x as i64 })
             .collect();
-        let (n, primes) = (self.ring_degree(), self.chain().level(level));
-        let mut words = Buffer::take(2 * n * primes.len());
-        parallel::for_each_chunk(&mut words, 2 * n, 0, |_, prime, out| {
-            let (first, second) = out.split_at_mut(n);
-            // Primes are above the plaintext modulus.
-            let q = primes[prime].value();
-            for (word, &x) in first.iter_mut().zip(&signed) {
-                *word = if x < 0 { q - x.unsigned_abs() } else { x as u64 };
-            }
-            self.domain().rest_coefficients(RowMut::assume(first), &primes[prime]);
-            second.fill(0);
+        let primes = self.chain().level(level);
+        let polys = Polys::take(primes.len(), 2, self.ring_degree());
+        let polys = polys.map_pairs(0, |_, prime, _, [c_0, c_1]| {
+            let q = &primes[prime];
+            [self.domain().store_coefficients(c_0.reduce_signed(&signed, q), q), c_1.zero()]
         });
         let state = self.planned_public(level, seed).state;
-        Ok(Ciphertext { tag: beside.tag, state, words })
+        Ok(Ciphertext { tag: beside.tag, state, polys })
     }
 
     /// Refuses ciphertexts that do not belong together, or not to the key.
@@ -133,18 +128,48 @@ impl Rlwe {
         2 * self.ring_degree() * self.chain().level(level).len()
     }
 
-    /// `a` at a level not above its own, which is that of what is known of it there: divided, or without the primes that
+    /// `a` at a level not above its own, that of its [`Self::planned_lower`]: divided, or without the primes that
     /// the level has not.
     ///
     /// # Errors
     /// [`SchemeError::ParameterMismatch`]; [`SchemeError::LastLevel`] for a level above the ciphertext's, or none;
-    /// [`SchemeError::NotRelinearised`].
-    pub fn lower(&self, a: &Ciphertext, known: &PlannedState) -> Result<Ciphertext, SchemeError> {
-        let level = known.level();
+    /// [`SchemeError::NotRelinearised`]; [`SchemeError::Parameter`] for a state that was not planned for this.
+    pub fn lower(&self, a: &Ciphertext, planned: &PlannedState) -> Result<Ciphertext, SchemeError> {
+        let level = planned.level();
         self.check_ciphertext(a)?;
         Self::check_lower(&a.state, level)?;
-        let state = known.state_of(&a.state);
-        Ok(self.brought(a, WayDown { state, dropped: known.dropped }))
+        let at_level = level == a.level() && self.stands_for(a, planned.state.noise);
+        if !at_level {
+            self.check_planned_for(planned, &[], &[(1, a)], 0)?;
+        }
+        let state = planned.state_of(&a.state);
+        Ok(self.apply_switch(a, ModulusSwitch { state, dropped: planned.dropped }))
+    }
+
+    /// Refuses a state that was planned for another operation, or for operands with less noise.
+    fn check_planned_for(
+        &self,
+        planned: &PlannedState,
+        products: &[Product<'_>],
+        terms: &[Multiple<'_>],
+        constant: i64,
+    ) -> Result<(), SchemeError> {
+        let stands = |a: &Ciphertext, level, noise| a.level() == level && self.stands_for(a, noise);
+        match &planned.operation {
+            Some(operation) if operation.is(products, terms, constant, stands) => Ok(()),
+            _ => refuse(
+                "planned",
+                format!("a state at level {}", planned.level()),
+                "give the state that was planned for this operation and these operands",
+            ),
+        }
+    }
+
+    /// Whether a ciphertext has the noise that a plan counts on, or less. That of an encryption as it was made is planned by
+    /// [`Self::planned_encryptions`].
+    fn stands_for(&self, a: &Ciphertext, noise: Noise) -> bool {
+        let fresh = || self.fresh_key(a).map(|key| self.sampled_encryption(key));
+        a.state.noise.is_within(noise) || fresh().is_some_and(|fresh| fresh.is_within(noise))
     }
 
     pub(super) fn check_lower(a: &State, level: usize) -> Result<(), SchemeError> {
@@ -157,23 +182,30 @@ impl Rlwe {
     /// Cost: a pass for each summand.
     ///
     /// # Errors
-    /// [`SchemeError::Parameter`] without summands; [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`],
+    /// [`SchemeError::Parameter`] without summands, and for a state that was not planned for this sum
+    /// ([`Self::planned_combination`], [`Self::planned_products`]); [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`],
     /// [`SchemeError::LevelMismatch`], [`SchemeError::NotRelinearised`]; [`SchemeError::NoiseBudget`] if the sum could
     /// not be decrypted.
     pub fn combination(
         &self,
         terms: &[Multiple<'_>],
         constant: i64,
-        known: &PlannedState,
+        planned: &PlannedState,
     ) -> Result<Ciphertext, SchemeError> {
         self.check_bgv()?;
         let Some(&(_, first)) = terms.first() else { return no_terms() };
         self.check_summands(terms.iter().map(|&(_, a)| a), first)?;
-        Self::check_levels(&first.state, &known.state)?;
-        let state = known.state_of(&first.state);
-        let mut words = Buffer::take(self.ciphertext_words(state.level));
-        self.add_multiples(&mut words, (2, false), terms, constant, state.level);
-        Ok(Ciphertext { tag: first.tag, state, words })
+        Self::check_levels(&first.state, &planned.state)?;
+        self.check_planned_for(planned, &[], terms, constant)?;
+        let state = planned.state_of(&first.state);
+        let primes = self.chain().level(state.level);
+        let sum = Polys::take(primes.len(), 2, self.ring_degree());
+        let polys = sum.map_primes_in_pass(0, |_, prime, out| {
+            let (plus, minus) = units(terms, prime);
+            let sum = out.sum(&plus, &minus, &primes[prime]);
+            self.add_multiples(sum, terms, constant, prime, &primes[prime])
+        });
+        Ok(Ciphertext { tag: first.tag, state, polys })
     }
 
     /// `sum k_i a_i b_i + sum k_i a_i + constant`, all at one level: relinearised once, and brought down to another
@@ -189,24 +221,31 @@ impl Rlwe {
         relin: &RelinKey,
         products: &[Product<'_>],
         (terms, constant): (&[Multiple<'_>], i64),
-        known: &PlannedState,
+        planned: &PlannedState,
     ) -> Result<Ciphertext, SchemeError> {
         self.check_bgv()?;
         let Some(&(_, first, _)) = products.first() else { return no_products() };
         relin.0.tag.check(self.fingerprint(), Some(first.tag))?;
-        Self::check_lower(&first.state, known.level())?;
+        Self::check_lower(&first.state, planned.level())?;
         let factors = products.iter().flat_map(|&(_, a, b)| [a, b]);
         self.check_summands(factors.chain(terms.iter().map(|&(_, a)| a)), first)?;
-        let mut words = match *products {
+        self.check_planned_for(planned, products, terms, constant)?;
+        let sum = match *products {
             [(1, a, b)] => self.tensors(a, (!std::ptr::eq(a, b)).then_some(b)),
             _ => self.sum_of_tensors(products, first.level()),
         };
-        self.add_multiples(&mut words, (3, true), terms, constant, first.level());
+        let primes = self.chain().level(first.level());
+        let polys = sum.map_primes_in_pass(0, |_, prime, mut rows| {
+            let ((mut sum, _), (plus, minus)) = (rows.reborrow().split_at(2), units(terms, prime));
+            sum.add_rows(&plus, &minus, &primes[prime]);
+            let _ = self.add_multiples(sum, terms, constant, prime, &primes[prime]);
+            rows
+        });
         let sum =
-            Ciphertext { tag: first.tag, state: State { components: 3, ..first.state }, words };
-        let state = known.state_of(&first.state);
-        let words = self.relinearised_words(&sum, relin, state.level);
-        Ok(Ciphertext { tag: first.tag, state, words })
+            Ciphertext { tag: first.tag, state: State { components: 3, ..first.state }, polys };
+        let state = planned.state_of(&first.state);
+        let polys = self.relinearised_polys(&sum, relin, state.level);
+        Ok(Ciphertext { tag: first.tag, state, polys })
     }
 
     /// Refuses what does not go into one sum, before it is made.
@@ -233,68 +272,76 @@ impl Rlwe {
         }
     }
 
-    /// Ciphertexts of two components and a constant as words of so many components modulo each prime, added to what is there if it counts.
-    fn add_multiples(
+    /// Adds multiples by other integers than 1 and -1, and a constant, modulo a prime.
+    fn add_multiples<'r>(
         &self,
-        words: &mut [u64],
-        (components, counts): (usize, bool),
+        mut sum: RowsMut<'r, Stored>,
         terms: &[Multiple<'_>],
         constant: i64,
-        level: usize,
-    ) {
-        let n = self.ring_degree();
-        let primes = self.chain().level(level);
-        parallel::for_each_pass(words, components * n, 0, |_, prime, out| {
-            let q = &primes[prime];
-            let own = |a| self.residues(a).at(prime);
-            let rows_of = |wanted: i64| -> Vec<&[u64]> {
-                terms.iter().filter(|&&(k, _)| k == wanted).map(|&(_, a)| own(a)).collect()
-            };
-            let sum = &mut out[..2 * n];
-            kernels::sum_of_rows(sum, counts, &rows_of(1), &rows_of(-1), q);
-            for &(k, a) in terms.iter().filter(|&&(k, _)| k.abs() != 1) {
-                kernels::scale_add(sum, own(a), q.factor(q.modulus().reduce_signed(k)), q);
-            }
-            if constant != 0 {
-                let [mut c_0, _] = RowMut::split(sum);
-                c_0.add_constant(q.modulus().reduce_signed(constant), q);
-            }
-        });
+        prime: usize,
+        q: &Prime,
+    ) -> RowsMut<'r, Stored> {
+        for &(k, a) in terms.iter().filter(|&&(k, _)| k.abs() != 1) {
+            sum.add_scaled(a.residues().at(prime), q.factor(q.modulus().reduce_signed(k)), q);
+        }
+        if constant == 0 {
+            return sum;
+        }
+        sum.map_first(|c_0| {
+            let mut c_0 = self.domain().evaluations(c_0, q);
+            c_0.add_constant(q.modulus().reduce_signed(constant), q);
+            self.domain().store_evaluations(c_0, q)
+        })
     }
 
     /// The sum of products with factors, of three components.
-    fn sum_of_tensors(&self, products: &[Product<'_>], level: usize) -> Buffer {
-        let n = self.ring_degree();
+    fn sum_of_tensors(&self, products: &[Product<'_>], level: usize) -> Polys<Stored> {
         let primes = self.chain().level(level);
         let mut factors: Vec<i64> = products.iter().map(|&(k, ..)| k).collect();
         factors.sort_unstable();
         factors.dedup();
-        let mut words = Buffer::take(3 * n * primes.len());
-        let one_prime = |scratch: &mut [u64], prime: usize, out: &mut [u64]| {
+        let Some((&first, others)) = factors.split_first() else { unreachable!() };
+        // One factor is all there is nearly always.
+        let scratch = if others.is_empty() { 0 } else { 3 };
+        let sums = Polys::take(primes.len(), 3, self.ring_degree());
+        sums.map_primes_in_pass(scratch, |mut scratch, prime, out| {
             let q = &primes[prime];
-            for (at, &factor) in factors.iter().enumerate() {
-                let own = products.iter().filter(|&&(k, ..)| k == factor);
-                let rows: Vec<kernels::TensorRows<'_>> = own
-                    .map(|&(_, a, b)| {
-                        let pair = |c| self.evaluations_of(c).pair(prime);
-                        let ([a_0, a_1], [b_0, b_1]) = (pair(a), pair(b));
-                        [a_0, a_1, b_0, b_1].map(Row::words)
-                    })
-                    .collect();
-                // One factor is all there is nearly always.
-                let sum = if at == 0 { &mut *out } else { &mut *scratch };
-                let components = RowMut::<Eval>::split(&mut *sum).map(RowMut::words);
-                kernels::sum_of_tensors(components, &rows, q);
-                if factor != 1 {
-                    kernels::scale(sum, q.factor(q.modulus().reduce_signed(factor)), q);
-                }
-                if at > 0 {
-                    kernels::add(out, scratch, q);
-                }
+            let mut sum = self.products_with(first, products, out, prime, q);
+            for &factor in others {
+                let more = self.products_with(factor, products, scratch.reborrow(), prime, q);
+                sum.add_rows(&[more.rows()], &[], q);
             }
-        };
-        let scratch = if factors.len() > 1 { 3 * n } else { 0 };
-        parallel::for_each_pass(&mut words, 3 * n, scratch, one_prime);
-        words
+            sum.map(|_, row| self.domain().store_evaluations(row, q))
+        })
     }
+
+    /// The sum of the products with one factor, modulo a prime.
+    fn products_with<'r>(
+        &self,
+        factor: i64,
+        products: &[Product<'_>],
+        out: RowsMut<'r, Blank>,
+        prime: usize,
+        q: &Prime,
+    ) -> RowsMut<'r, Eval> {
+        let own = products.iter().filter(|&&(k, ..)| k == factor);
+        let pair = |c| self.evaluations_of(c).pair(prime, 0);
+        let mut sum = out.sum_of_tensors(own.map(|&(_, a, b)| [pair(a), pair(b)]), q);
+        if factor != 1 {
+            sum.scale(q.factor(q.modulus().reduce_signed(factor)), q);
+        }
+        sum
+    }
+}
+
+/// Ciphertexts that are added, and those that are subtracted, modulo a prime.
+fn units<'a>(
+    terms: &[Multiple<'a>],
+    prime: usize,
+) -> (Vec<Rows<'a, Stored>>, Vec<Rows<'a, Stored>>) {
+    let of = |wanted: i64| {
+        let some = terms.iter().filter(|&&(k, _)| k == wanted);
+        some.map(|&(_, a)| a.residues().at(prime)).collect()
+    };
+    (of(1), of(-1))
 }

@@ -8,6 +8,7 @@ use crate::SchemeError;
 use crate::rlwe::chain::Chain;
 use crate::rlwe::ciphertext::State;
 use crate::rlwe::integers::Integers;
+use crate::rlwe::polys::Phase;
 use crate::rlwe::scheme_operations::{Encoding, Message};
 use crate::rlwe::{Plaintext, Rlwe};
 
@@ -40,12 +41,7 @@ impl Encoding for Bgv {
         Message::Lifted { words, plain_modulus: plain.value() }
     }
 
-    fn decode(
-        &self,
-        scheme: &Rlwe,
-        phase: Zeroizing<Vec<u64>>,
-        a: &State,
-    ) -> Result<Plaintext, SchemeError> {
+    fn decode(&self, scheme: &Rlwe, phase: Phase, a: &State) -> Result<Plaintext, SchemeError> {
         self.integers.decode(scheme, phase, a)
     }
 }

@@ -6,6 +6,7 @@ mod dry_runs;
 mod encoding;
 mod multiplication;
 mod noise;
+mod operations;
 mod planned_states;
 mod sampled;
 

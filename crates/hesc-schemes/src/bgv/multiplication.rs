@@ -39,12 +39,17 @@ impl Rlwe {
         let ratio = modulus.mul(b.state.factor, inverse_modulo(a.state.factor, t));
         let (of_a, of_b) = small_fraction(ratio, t);
         let scaled = |c: &Ciphertext, by: i64| -> Result<Ciphertext, SchemeError> {
-            let mut c = self.multiply_integer(c, by)?;
-            let by = by.rem_euclid(t as i64) as u64;
-            c.state.factor = modulus.mul(c.state.factor, by);
-            Ok(c)
+            let state = self.times_factor_state(&c.state, by)?;
+            Ok(Ciphertext { tag: c.tag, state, polys: self.scaled_polys(c, by) })
         };
         Ok((scaled(a, of_a)?, scaled(b, of_b)?))
+    }
+
+    /// The state of a product with an integer that counts as a factor on the plaintext, which stays what it is.
+    fn times_factor_state(&self, a: &State, by: i64) -> Result<State, SchemeError> {
+        let modulus = Modulus::new(self.spec().plaintext.modulus());
+        let factor = modulus.mul(a.factor, modulus.reduce_signed(by));
+        Ok(State { factor, ..self.times_integer_state(a, by)? })
     }
 }
 

@@ -2,11 +2,13 @@
 //! nothing in common is sampled ([`super::sampled`]), that of others bounded.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
+use super::operations::Operation;
 use super::sampled::{MARGIN, Samples, Sum};
 use crate::error::refuse;
 use crate::rlwe::ciphertext::State;
-use crate::rlwe::levels::{Dropping, WayDown};
+use crate::rlwe::levels::{Dropping, ModulusSwitch};
 use crate::rlwe::noise::Noise;
 use crate::rlwe::{Basis, Ciphertext, Encryption, Rlwe, Work};
 use crate::{Fingerprint, SchemeError};
@@ -20,6 +22,8 @@ pub struct PlannedState {
     samples: Option<Samples>,
     /// Primes have been dropped for nothing to come to its level.
     pub(super) dropped: bool,
+    /// What it was planned for; nothing of what a plan begins with.
+    pub(super) operation: Option<Arc<Operation>>,
 }
 
 impl PlannedState {
@@ -42,8 +46,8 @@ impl PlannedState {
     /// parameters and level, which has as much or more.
     pub fn is_sampled_within(&self, other: &Self) -> bool {
         let sampled = self.samples.is_some() && other.samples.is_some();
-        let alike = self.params == other.params && self.state.level == other.state.level;
-        sampled && alike && self.state.noise.is_within(other.state.noise)
+        let comparable = self.params == other.params && self.state.level == other.state.level;
+        sampled && comparable && self.state.noise.is_within(other.state.noise)
     }
 }
 
@@ -61,7 +65,8 @@ impl Rlwe {
 
     /// A state whose noise is bounded.
     pub(crate) fn planned_bounded(&self, state: State) -> PlannedState {
-        PlannedState { params: self.fingerprint(), state, samples: None, dropped: false }
+        let params = self.fingerprint();
+        PlannedState { params, state, samples: None, dropped: false, operation: None }
     }
 
     /// The same of several. Encryptions as they were made, none of them twice, are taken for [`Self::planned_encryptions`]:
@@ -70,7 +75,7 @@ impl Rlwe {
         let any = [Encryption::SecretKey, Encryption::PublicKey];
         let under = [&any[..1], &any].into_iter().find(|under| {
             let mut seen = HashSet::new();
-            all.iter().all(|a| self.is_fresh(a, under) && seen.insert(self.mark(a)))
+            all.iter().all(|a| self.is_fresh(a, under) && seen.insert(self.excerpt(a)))
         });
         match under {
             Some([only]) => self.planned_encryptions(*only, all.len()),
@@ -79,18 +84,33 @@ impl Rlwe {
         }
     }
 
-    /// Whether a ciphertext has the noise of an encryption, to the last digit: sums have more.
+    /// Whether a ciphertext is an encryption as it was made, under one of these keys.
     fn is_fresh(&self, a: &Ciphertext, under: &[Encryption]) -> bool {
+        self.fresh_key(a).is_some_and(|key| under.contains(&key))
+    }
+
+    /// The key that a ciphertext was encrypted under, if it has the noise of an encryption to the last digit: sums have
+    /// more.
+    pub(super) fn fresh_key(&self, a: &Ciphertext) -> Option<Encryption> {
         let whole = a.level() == self.levels() && a.components() == 2;
         let own = a.tag.params == self.fingerprint();
-        own && whole && under.iter().any(|&key| self.fresh_state(key).noise == a.state.noise)
+        let is_noise_of = |key: &Encryption| self.fresh_state(*key).noise == a.state.noise;
+        let mut keys = [Encryption::SecretKey, Encryption::PublicKey].into_iter();
+        if own && whole { keys.find(is_noise_of) } else { None }
+    }
+
+    /// The noise of an encryption under a key that has nothing in common with others, its message counted as noise.
+    pub(super) fn sampled_encryption(&self, under: Encryption) -> Noise {
+        let message =
+            self.norms().embedding_factor * self.planned_encryption().state.noise.magnitude;
+        self.white(self.noise_factor() * self.fresh_deviation(under) + message)
     }
 
     /// A few words of a ciphertext's second component, the same for its negative, and for its sums with public numbers.
-    fn mark(&self, a: &Ciphertext) -> [u64; 4] {
-        let n = self.ring_degree();
+    fn excerpt(&self, a: &Ciphertext) -> [u64; 4] {
         let q = self.chain().level(a.level())[0].value();
-        let words = |at: usize| a.words[n + at % n];
+        let row = a.residues().row(0, 1).words();
+        let words = |at: usize| row[at % row.len()];
         let negative = words(0) > q / 2;
         std::array::from_fn(|at| if negative { (q - words(at)) % q } else { words(at) })
     }
@@ -108,9 +128,8 @@ impl Rlwe {
         let bits = self.spec().plaintext.modulus() == 2;
         let under = if bits && count <= MOST_ALIKE { under } else { Encryption::PublicKey };
         let mut planned = self.planned_encryption();
-        let message = self.norms().embedding_factor * planned.state.noise.magnitude;
-        let deviation = self.noise_factor() * self.fresh_deviation(under) + message;
-        planned.state.noise = self.white(deviation);
+        planned.state.noise = self.sampled_encryption(under);
+        let deviation = planned.state.noise.deviation;
         let sampled = |at: usize| PlannedState {
             samples: Some(Samples::of_public_key(deviation, !(at as u64))),
             ..planned.clone()
@@ -163,7 +182,7 @@ impl Rlwe {
 
     /// What [`Self::lower`] of a ciphertext costs.
     pub fn work_of_lowering(&self, from: &PlannedState, to: &PlannedState) -> Work {
-        self.work_of_way(from.level(), to.level(), to.dropped)
+        self.work_of_switch(from.level(), to.level(), to.dropped)
     }
 
     /// Noise budget, in bits, before an operation is refused.
@@ -189,9 +208,11 @@ impl Rlwe {
     ) -> Result<PlannedState, SchemeError> {
         self.check_params(a.params)?;
         Self::check_lower(&a.state, level)?;
+        let operation = Some(planned_for(a, &[], &[(1, a)], 0));
         let Some(samples) = &a.samples else {
-            let WayDown { state, dropped } = self.way_down(&a.state, level, Dropping::NoWorse)?;
-            return Ok(PlannedState { dropped, ..self.planned_bounded(state) });
+            let ModulusSwitch { state, dropped } =
+                self.modulus_switch(&a.state, level, Dropping::NoWorse)?;
+            return Ok(PlannedState { dropped, operation, ..self.planned_bounded(state) });
         };
         if level == a.level() {
             return Ok(a.clone());
@@ -203,8 +224,8 @@ impl Rlwe {
         let dropping = Dropping::ForSpeed;
         let known = divided.as_ref().ok().map(|divided| &divided.state);
         match self.dropped_instead(&a.state, level, dropping, known) {
-            Some(state) => Ok(PlannedState { state, dropped: true, ..a.clone() }),
-            None => divided,
+            Some(state) => Ok(PlannedState { state, dropped: true, operation, ..a.clone() }),
+            None => Ok(PlannedState { operation, ..divided? }),
         }
     }
 
@@ -243,11 +264,10 @@ impl Rlwe {
         constant: i64,
     ) -> Result<PlannedState, SchemeError> {
         let Some(&(_, first)) = terms.first() else { return no_terms() };
-        self.check_planned(terms.iter().map(|&(_, a)| a), first)?;
-        let samples = self.sum_of_samples(&[], terms);
-        let noise = self.with_samples(Self::noise_of_multiples(terms, constant), samples.as_ref());
-        let state = self.checked(State { noise, ..first.state })?;
-        Ok(PlannedState { samples: samples.map(Sum::finish), ..self.planned_bounded(state) })
+        let (state, samples) = self.planned_sum(first, &[], terms, constant)?;
+        let samples = samples.map(Sum::finish);
+        let operation = Some(planned_for(first, &[], terms, constant));
+        Ok(PlannedState { samples, operation, ..self.planned_bounded(state) })
     }
 
     /// What [`Self::combination_of_products`] makes of states, at a level. The seed is one for each sum.
@@ -263,10 +283,39 @@ impl Rlwe {
         seed: u64,
     ) -> Result<PlannedState, SchemeError> {
         let Some(&(_, first, _)) = products.first() else { return no_products() };
+        let (sum, samples) = self.planned_sum(first, products, terms, constant)?;
+        let state = self.relinearised_state(&sum, level)?;
+        let operation = Some(planned_for(first, products, terms, constant));
+        let Some(samples) = samples else {
+            return Ok(PlannedState { operation, ..self.planned_bounded(state) });
+        };
+        // Of two roundings the first is divided with the rest.
+        let (from, rounding) = (first.level(), self.rounding(2));
+        let mut left = rounding + self.key_deviation(from);
+        if level < from {
+            left = rounding + left / self.chain().division(from, level).quotient.value();
+        }
+        let divided = self.planned_division(state, samples, (from, left), seed)?;
+        Ok(PlannedState { operation, ..divided })
+    }
+
+    /// The state of a sum of products, multiples and a constant, before it is relinearised, and its noise, if that of all
+    /// operands is sampled. Integers of circuits are public, and count as they are: [`Self::times_integer_state`] hides
+    /// those of others.
+    fn planned_sum(
+        &self,
+        first: &PlannedState,
+        products: &[(i64, &PlannedState, &PlannedState)],
+        terms: &[(i64, &PlannedState)],
+        constant: i64,
+    ) -> Result<(State, Option<Sum>), SchemeError> {
         let factors = products.iter().flat_map(|&(_, a, b)| [a, b]);
         self.check_planned(factors.chain(terms.iter().map(|&(_, a)| a)), first)?;
-        let mut noise = Self::noise_of_multiples(terms, constant);
         let samples = self.sum_of_samples(products, terms);
+        let mut noise = Noise::message(constant.unsigned_abs() as f64);
+        for &(k, a) in terms {
+            noise = noise.plus(a.state.noise.times(k.unsigned_abs() as f64));
+        }
         for &(k, a, b) in products {
             let (a, b) = (&a.state, &b.state);
             let product = match &samples {
@@ -276,18 +325,8 @@ impl Rlwe {
             noise = noise.plus(product.times(k.unsigned_abs() as f64));
         }
         let noise = self.with_samples(noise, samples.as_ref());
-        let sum = self.checked(State { components: 3, noise, ..first.state })?;
-        let state = self.relinearised_state(&sum, level)?;
-        let Some(samples) = samples else {
-            return Ok(self.planned_bounded(state));
-        };
-        // Of two roundings the first is divided with the rest.
-        let (from, rounding) = (first.level(), self.rounding(2));
-        let mut left = rounding + self.key_deviation(from);
-        if level < from {
-            left = rounding + left / self.chain().division(from, level).quotient.value();
-        }
-        self.planned_division(state, samples, (from, left), seed)
+        let components = if products.is_empty() { 2 } else { 3 };
+        Ok((self.checked(State { components, noise, ..first.state })?, samples))
     }
 
     /// [`Self::check_summands`] of states.
@@ -301,13 +340,6 @@ impl Rlwe {
             Self::check_levels(&first.state, &a.state)?;
             Self::require_two_components(&a.state, "a circuit")
         })
-    }
-
-    fn noise_of_multiples(terms: &[(i64, &PlannedState)], constant: i64) -> Noise {
-        let constant = Noise::message(constant.unsigned_abs() as f64);
-        let multiple =
-            |&(k, a): &(i64, &PlannedState)| a.state.noise.times(k.unsigned_abs() as f64);
-        terms.iter().map(multiple).fold(constant, Noise::plus)
     }
 
     /// The noise of a product of states that are sampled: their magnitudes are those of constants, which have the same
@@ -346,6 +378,17 @@ impl Rlwe {
     }
 }
 
+/// What a state is planned for, of operands at the level of the first.
+fn planned_for(
+    first: &PlannedState,
+    products: &[(i64, &PlannedState, &PlannedState)],
+    terms: &[(i64, &PlannedState)],
+    constant: i64,
+) -> Arc<Operation> {
+    let noise = |a: &PlannedState| a.state.noise;
+    Arc::new(Operation::of(first.level(), products, terms, constant, noise))
+}
+
 pub(super) fn no_terms<T>() -> Result<T, SchemeError> {
     refuse("terms", "[]", "give at least one ciphertext")
 }
@@ -359,7 +402,7 @@ mod tests {
     use hesc_math::{AesCtrRng, RingIndex};
     use rand_core::{Rng as _, SeedableRng as _};
 
-    use super::super::sampled::RARE;
+    use super::super::sampled::OUTLIER;
     use super::*;
     use crate::Assurance;
     use crate::rlwe::{Plaintext, PlaintextSpace, PrimeSet, RelinKey, SchemeKind, Spec};
@@ -384,7 +427,7 @@ mod tests {
 
     /// Operations on random operands, over and over, and some of them twice: sums with themselves, squares, products that
     /// share factors, of which much is left at every other level: more than plans leave. What is sampled is never below
-    /// what is measured, and at usual roots at most a bit above.
+    /// what is measured, and at typical roots at most a bit above.
     #[test]
     fn sampled_deviations_are_near_those_of_ciphertexts() {
         for (index, large, small, seed) in
@@ -430,8 +473,8 @@ mod tests {
                     let measured = s.measured_deviation(&secret, a);
                     let excess = (known.state.noise.deviation / measured).log2();
                     assert!(excess > -scatter.log2(), "{index}: {excess} bits too low");
-                    let usual = Sum::of(known.samples.as_ref().unwrap()).usual();
-                    let excess = (MARGIN * usual / measured).log2();
+                    let typical = Sum::of(known.samples.as_ref().unwrap()).typical();
+                    let excess = (MARGIN * typical / measured).log2();
                     assert!(excess < 1.0 + scatter.log2(), "{index}: {excess} bits too high");
                 }
             }
@@ -461,7 +504,7 @@ mod tests {
                 left.divide(left.deviation() / (share * rounding));
                 left.divide(left.deviation() / (share * rounding));
                 let most = left.deviation();
-                assert!((most / (share * rounding) - 1.0).abs() < 1e-9 && left.usual() < most);
+                assert!((most / (share * rounding) - 1.0).abs() < 1e-9 && left.typical() < most);
                 let degree = 2 * factors as u32;
                 let state = State {
                     noise: Noise { degree, ..s.white(most) },
@@ -470,10 +513,10 @@ mod tests {
                 let known = s.planned_division(state, left, (level, rounding), 99).unwrap();
                 let noise = known.state.noise;
                 degrees.push(noise.degree);
-                // At roots with |s(z)| = RARE it is `2 RARE` times what counts.
+                // At roots with |s(z)| = OUTLIER it is `2 OUTLIER` times what counts.
                 let m = f64::from(factors as u32);
                 let (u, v) = ((SUM_OF_SQUARES / 2.0).sqrt(), (SUM_OF_SQUARES / (2.0 * m)).sqrt());
-                let largest = 2.0 * RARE * most * (u / RARE).powf(m) * v.powf(m);
+                let largest = 2.0 * OUTLIER * most * (u / OUTLIER).powf(m) * v.powf(m);
                 // A pair of conjugate roots has that.
                 let norm = 2.0 / s.degree() * largest * largest;
                 let squared = s.norms().coefficient_factor.powi(2) * s.degree();
@@ -537,7 +580,7 @@ mod tests {
         );
     }
 
-    /// Public numbers that are all alike have as many signs of either kind as chance gives: 64 of 128, for a random
+    /// Public numbers that are all equal have as many signs of either kind as chance gives: 64 of 128, for a random
     /// seed within six deviations but for 2e-9.
     #[test]
     fn public_numbers_have_signs_at_random() {
@@ -548,7 +591,7 @@ mod tests {
         let ones = Plaintext::integers(s.fingerprint(), vec![1; s.ring_degree()]);
         let made = s.public_ciphertext(&ones, &beside, (1, 7)).unwrap();
         let prime = &s.chain().level(1)[0];
-        let mut row = made.words[..s.ring_degree()].to_vec();
+        let mut row = made.polys.row(0, 0).words().to_vec();
         prime.inverse(&mut row);
         assert!(row.iter().all(|&x| x == 1 || x == prime.value() - 1));
         let positive = row.iter().filter(|&&x| x == 1).count();

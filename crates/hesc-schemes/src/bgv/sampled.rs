@@ -8,11 +8,11 @@
 //! ciphertexts do, with all that they have in common: a factor twice, `(xy) z` beside `x (yz)`, a square. What is
 //! sampled is held against the noise of ciphertexts in the tests of [`super::planned_states`].
 //!
-//! **Rare roots.** Where `s(z)` is large all noise is larger, and products of it larger still. In units of what a division
+//! **Outlier roots.** Where `s(z)` is large all noise is larger, and products of it larger still. In units of what a division
 //! adds elsewhere, noise at such a root goes from `x` to `|s(z)| + c x^2`, if a division leaves `c` of products. Where
 //! `4 c |s(z)| <= 1` that stays below `2 |s(z)|`; otherwise it grows at every level without end, at a root that no sample
-//! of a few hundred shows, until nothing decrypts. So noise is sampled at roots with `|s(z)|` = [`RARE`] too, and what is
-//! beyond `2 RARE` times the usual there counts as if it were everywhere: plans choose levels at which it settles.
+//! of a few hundred shows, until nothing decrypts. So noise is sampled at roots with `|s(z)|` = [`OUTLIER`] too, and what is
+//! beyond `2 OUTLIER` times the typical there counts as if it were everywhere: plans choose levels at which it settles.
 //!
 //! Samples are the same each time, and have nothing to do with keys: a step's number is their seed.
 
@@ -21,13 +21,13 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 /// Roots that noise is sampled at, as they come and with a large value of the secret.
-const USUAL: usize = 512;
-const ROOTS: usize = USUAL + 128;
-/// That value, in root mean squares: what is left of products is then `c = 1 / 4 RARE` at most. At a root with
-/// `|s(z)| = a` noise settles that starts below `x = 2 RARE (1 + (1 - a / RARE)^(1/2))`; one ciphertext has `a b` there with
+const TYPICAL: usize = 512;
+const ROOTS: usize = TYPICAL + 128;
+/// That value, in root mean squares: what is left of products is then `c = 1 / 4 OUTLIER` at most. At a root with
+/// `|s(z)| = a` noise settles that starts below `x = 2 OUTLIER (1 + (1 - a / OUTLIER)^(1/2))`; one ciphertext has `a b` there with
 /// a remainder of size `b`. Both sizes are those of Gaussian numbers: `a b = x` has the probability `exp(-a^2 - b^2)`, at
 /// most `exp(-104) = 2^-150`, for `a = b = 7.2`; of `2^22` roots and ciphertexts together `2^-128`.
-pub(super) const RARE: f64 = 15.0;
+pub(super) const OUTLIER: f64 = 15.0;
 /// Numbers that samples are taken from.
 const TABLE: usize = 1 << 12;
 /// Factor on deviations that were sampled: those of products scatter by less than a tenth.
@@ -47,8 +47,8 @@ struct Tables {
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
     table: spread(TABLE, 1),
-    secret: Samples::of(&[spread(USUAL, 2), of_size(RARE, ROOTS - USUAL, 4)].concat()),
-    error: Samples::of(&[spread(USUAL, 3), spread(ROOTS - USUAL, 5)].concat()),
+    secret: Samples::of(&[spread(TYPICAL, 2), of_size(OUTLIER, ROOTS - TYPICAL, 4)].concat()),
+    error: Samples::of(&[spread(TYPICAL, 3), spread(ROOTS - TYPICAL, 5)].concat()),
 });
 
 /// As many complex numbers of one size.
@@ -160,13 +160,13 @@ impl Sum {
     }
 
     fn of_deviation(mut self, deviation: f64) -> Self {
-        self.scale(deviation / self.usual());
+        self.scale(deviation / self.typical());
         self
     }
 
-    /// Root mean square over the usual roots.
-    pub(super) fn usual(&self) -> f64 {
-        self.root_mean_square(0..USUAL)
+    /// Root mean square over the typical roots.
+    pub(super) fn typical(&self) -> f64 {
+        self.root_mean_square(0..TYPICAL)
     }
 
     fn root_mean_square(&self, roots: Range<usize>) -> f64 {
@@ -175,10 +175,10 @@ impl Sum {
         (sum / roots.len() as f64).sqrt()
     }
 
-    /// Root mean square, of the usual roots or, if that is more, of the others without what they have when it settles.
+    /// Root mean square, of the typical roots or, if that is more, of the others without what they have when it settles.
     /// A single root has a share of `1 / N` in the squares, below that of its factor here.
     pub(super) fn deviation(&self) -> f64 {
-        self.usual().max(self.root_mean_square(USUAL..ROOTS) / (2.0 * RARE).powi(self.1))
+        self.typical().max(self.root_mean_square(TYPICAL..ROOTS) / (2.0 * OUTLIER).powi(self.1))
     }
 
     pub(super) fn of(samples: &Samples) -> Self {
@@ -246,22 +246,22 @@ mod tests {
         Samples::with_secret(1.0, seed)
     }
 
-    /// What noise counts as at rare roots, beside what it has there: a product of two remainders has the secret's value
+    /// What noise counts as at outlier roots, beside what it has there: a product of two remainders has the secret's value
     /// squared, the mean square of 128 samples scatters by a sixth, in six of these deviations.
     #[test]
-    fn noise_at_rare_roots_counts_by_what_it_settles_at() {
-        let products = [(1, RARE.powi(2)), (2, 2f64.sqrt() * RARE.powi(2))];
+    fn noise_at_outlier_roots_counts_by_what_it_settles_at() {
+        let products = [(1, OUTLIER.powi(2)), (2, 2f64.sqrt() * OUTLIER.powi(2))];
         for (count, there) in products {
             let mut sum = Sum::new();
             sum.add(1.0, &remainder(1));
             for seed in 1..=count {
                 sum.add_product(1.0, &remainder(2 * seed), &remainder(2 * seed + 1));
             }
-            let rare = |sum: &Sum| sum.root_mean_square(USUAL..ROOTS);
-            assert!((rare(&sum) / there - 1.0).abs() < 0.5, "{}", rare(&sum) / there);
+            let outliers = |sum: &Sum| sum.root_mean_square(TYPICAL..ROOTS);
+            assert!((outliers(&sum) / there - 1.0).abs() < 0.5, "{}", outliers(&sum) / there);
             // Products settle at the square of what their factors settle at.
-            assert!(rare(&sum) / (2.0 * RARE).powi(2) < sum.usual());
-            assert_eq!(sum.deviation(), sum.usual());
+            assert!(outliers(&sum) / (2.0 * OUTLIER).powi(2) < sum.typical());
+            assert_eq!(sum.deviation(), sum.typical());
             // Sums with products count as products.
             let with_more = |sum: &Sum| {
                 let mut more = Sum::of(&remainder(9));
@@ -269,7 +269,7 @@ mod tests {
                 more
             };
             let more = with_more(&sum);
-            assert_eq!(more.deviation(), more.usual());
+            assert_eq!(more.deviation(), more.typical());
             // However many products are summed, and of whatever: what they have beyond that counts.
             let mut further = Sum::new();
             for seed in [20, 21] {
@@ -279,21 +279,21 @@ mod tests {
                     other.finish()
                 });
             }
-            let counted = rare(&further) / (2.0 * RARE).powi(2);
-            assert!(counted > 2.0 * further.usual());
+            let counted = outliers(&further) / (2.0 * OUTLIER).powi(2);
+            assert!(counted > 2.0 * further.typical());
             assert!((further.deviation() / counted - 1.0).abs() < 1e-12);
             // What a division leaves is a factor of the next products.
             sum.divide(64.0);
-            let counted = rare(&sum) / (2.0 * RARE);
-            assert!(counted > 2.0 * sum.usual());
+            let counted = outliers(&sum) / (2.0 * OUTLIER);
+            assert!(counted > 2.0 * sum.typical());
             assert!((sum.deviation() / counted - 1.0).abs() < 1e-12);
             let more = with_more(&sum);
-            assert!((more.deviation() / (rare(&more) / (2.0 * RARE)) - 1.0).abs() < 1e-12);
+            assert!((more.deviation() / (outliers(&more) / (2.0 * OUTLIER)) - 1.0).abs() < 1e-12);
         }
     }
 
     /// Levels that leave up to a sixtieth of products settle at once and for ever, with next to what divisions add;
-    /// where more is left, that is seen before noise at rare roots is beyond what settles.
+    /// where more is left, that is seen before noise at outlier roots is beyond what settles.
     #[test]
     fn noise_that_runs_away_is_seen() {
         for (left, settles) in [(1.0 / 90.0, true), (1.0 / 70.0, true), (1.0 / 25.0, false)] {

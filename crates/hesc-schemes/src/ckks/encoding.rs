@@ -1,6 +1,5 @@
 use std::any::Any;
 
-use hesc_math::residues::kernels;
 pub use hesc_math::ring::Complex64;
 use hesc_math::ring::wipe;
 use zeroize::Zeroizing;
@@ -11,8 +10,9 @@ use crate::error::refuse;
 use crate::rlwe::chain::Chain;
 use crate::rlwe::ciphertext::Bound;
 use crate::rlwe::ciphertext::State;
+use crate::rlwe::polys::{Phase, Polys};
 use crate::rlwe::scheme_operations::{Encoding, Message, NoiseModel};
-use crate::rlwe::{Plaintext, Rlwe, parallel};
+use crate::rlwe::{Plaintext, Rlwe};
 use hesc_math::ring::pairs;
 
 /// Bits of an encoded coefficient: what a double holds, less one for the sign.
@@ -29,22 +29,17 @@ impl Encoding for Ckks {
 
     fn message<'a>(
         &self,
-        _chain: &Chain,
+        chain: &Chain,
         plaintext: &'a Plaintext,
         _level: usize,
         _factor: u64,
     ) -> Message<'a> {
-        Message::Evaluated(&plaintext.words)
+        Message::Evaluated(plaintext.evaluations(chain.ring().degree()))
     }
 
     /// Nothing is computed: whether the numbers keep the bound that is claimed shows when they are decoded.
-    fn decode(
-        &self,
-        scheme: &Rlwe,
-        mut phase: Zeroizing<Vec<u64>>,
-        a: &State,
-    ) -> Result<Plaintext, SchemeError> {
-        let words = std::mem::take(&mut *phase);
+    fn decode(&self, scheme: &Rlwe, phase: Phase, a: &State) -> Result<Plaintext, SchemeError> {
+        let words = std::mem::take(&mut *phase.into_words());
         let bound = Bound::Claimed(a.noise.magnitude + self.error_bound(scheme, a));
         Ok(Plaintext::numbers(scheme.fingerprint(), words, a.level, a.scale, bound))
     }
@@ -159,17 +154,16 @@ impl Rlwe {
             (*low, *high) = (round(pair.re * factor), round(pair.im * factor));
         }
         wipe(&mut pairs);
-        let mut words = vec![0; level * n];
-        parallel::for_each_chunk(&mut words, n, 0, |_, index, out| {
-            let prime = &self.chain().level(level)[index];
-            kernels::reduce_small_signed(out, &rounded, prime);
+        let primes = self.chain().level(level);
+        let polys = Polys::over(vec![0; level * n], 1, n).map_rows(0, |_, prime, _, row| {
+            let q = &primes[prime];
+            let mut row = row.reduce_signed(&rounded, q);
             if excess > 0 {
-                let unit = prime.modulus().pow(2, excess as u64);
-                kernels::scale(out, prime.factor(unit), prime);
+                row.scale(q.factor(q.modulus().pow(2, excess as u64)), q);
             }
-            prime.forward(out);
+            row.forward(q)
         });
-        Ok(Plaintext::numbers(self.fingerprint(), words, level, scale, bound))
+        Ok(Plaintext::numbers(self.fingerprint(), polys.into_words(), level, scale, bound))
     }
 
     /// The numbers in the slots, with their error. Cost: a transform a prime, the numbers in full,
@@ -183,9 +177,15 @@ impl Rlwe {
         let ckks = self.ckks("decoding complex numbers", "decode integers")?;
         self.check_params(plaintext.params)?;
         let n = self.ring_degree();
-        let mut words = Zeroizing::new(plaintext.words.clone());
-        let level = words.len() / n;
-        self.to_coefficients(&mut words, level);
+        let evaluations = plaintext.evaluations(n);
+        let level = evaluations.primes();
+        let primes = self.chain().level(level);
+        let words = Zeroizing::new(vec![0; plaintext.words.len()]);
+        let mut words = Polys::over(words, 1, n)
+            .map_rows(0, |_, prime, _, row| {
+                row.copy(evaluations.row(prime, 0)).inverse(&primes[prime])
+            })
+            .into_words();
         let mut coefficients = Zeroizing::new(vec![0.0; n]);
         ckks.compositions[level - 1].centred(&mut coefficients, &mut words);
         let mut pairs = pairs(&coefficients, 1.0 / plaintext.scale);

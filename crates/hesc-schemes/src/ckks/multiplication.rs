@@ -29,7 +29,7 @@ impl Rlwe {
         self.ckks("rescaling", "use mod_switch, which keeps the plaintext")?;
         self.check_ciphertext(a)?;
         let state = self.rescaled_state(&a.state)?;
-        Ok(Ciphertext { tag: a.tag, state, words: self.divided_words(a, state.level) })
+        Ok(Ciphertext { tag: a.tag, state, polys: self.divided_polys(a, state.level) })
     }
 
     /// The state of [`Self::rescale`].
@@ -60,7 +60,7 @@ impl Rlwe {
         }
         self.check_ciphertext(a)?;
         let state = self.times_real_state(&a.state, scalar, scale)?;
-        Ok(Ciphertext { tag: a.tag, state, words: self.scaled_words(a, scaled as i64) })
+        Ok(Ciphertext { tag: a.tag, state, polys: self.scaled_polys(a, scaled as i64) })
     }
 
     /// The state of [`Self::multiply_real`].

@@ -26,6 +26,7 @@ pub struct Preset {
     pub name: &'static str,
     /// What it is for, in a sentence.
     pub about: &'static str,
+    assurance: Assurance,
     set: Set,
 }
 
@@ -119,13 +120,7 @@ impl Preset {
 
     /// What a lattice's set must reach, as its name says.
     pub fn assurance(&self) -> Assurance {
-        if self.name.starts_with("insecure_") {
-            Assurance::Insecure
-        } else if self.name.starts_with("hestd2018_") {
-            Assurance::HeStd2018
-        } else {
-            Assurance::Guidelines2024
-        }
+        self.assurance
     }
 
     /// Whether it encrypts vectors of numbers; all others encrypt streams of bits.
@@ -316,6 +311,12 @@ mod tests {
     fn names_and_sets_belong_together() {
         for preset in &PRESETS {
             assert!(std::ptr::eq(Preset::named(preset.name).unwrap(), preset), "{}", preset.name);
+            let said = match preset.name.split('_').next() {
+                Some("insecure") => Assurance::Insecure,
+                Some("hestd2018") => Assurance::HeStd2018,
+                _ => Assurance::Guidelines2024,
+            };
+            assert_eq!(preset.assurance(), said, "{}", preset.name);
             if preset.scheme() == SchemeId::Tfhe && cfg!(not(feature = "tfhe")) {
                 assert!(preset.to_bytes().unwrap_err().to_string().contains("tfhe"));
                 continue;

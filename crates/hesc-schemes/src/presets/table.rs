@@ -2,6 +2,7 @@
 //! largest primes of that size. All together fill the modulus that the standard allows for 128 bits.
 
 use super::{Numbers, Preset, Runs, Set, Vectors};
+use crate::Assurance::{self, Guidelines2024, HeStd2018, Insecure};
 use crate::rlwe::Packing::{self, Coefficients, ComplexSlots, Slots};
 use crate::rlwe::PlaintextSpace;
 use crate::rlwe::SchemeKind;
@@ -17,12 +18,12 @@ pub static PRESETS: [Preset; 71] = [
     bits("ckks_1024", 1024, &[67104769], Coefficients, scaled(21), "Counts as approximate numbers, one in each coefficient."),
     bits("ckks_1024_slots", 1024, &[67104769], ComplexSlots, scaled(21), "As koseki2022hesc packs: two bits in each complex slot."),
     bits("ckks_2048", 2048, &[67043329, 134176769], ComplexSlots, scaled(24), "Two bits in each complex slot, and room for many additions."),
-    bits("hestd2018_koseki_bfv_1024", 1024, &[134215681], Slots, modulo(12289), "koseki2022hesc, section 4: 27 bits."),
-    bits("hestd2018_koseki_bfv_2048", 2048, &[18014398509404161], Slots, modulo(12289), "koseki2022hesc, section 4: 54 bits."),
-    bits("hestd2018_koseki_ckks_1024", 1024, &[134215681], ComplexSlots, scaled(22), "koseki2022hesc, section 4: 27 bits."),
-    bits("hestd2018_koseki_ckks_2048", 2048, &[18014398509404161], ComplexSlots, scaled(38), "koseki2022hesc, section 4: 54 bits; the scale leaves room for five digits of base 6."),
-    bits("hestd2018_koseki_bfv_2048_rns", 2048, &[134176769, 134111233], Slots, modulo(12289), "The same 54 bits as two primes: words of 32 bits are a quarter faster."),
-    bits("hestd2018_koseki_ckks_2048_rns", 2048, &[134176769, 134111233], ComplexSlots, scaled(24), "The same 54 bits as two primes: words of 32 bits are a quarter faster."),
+    bits("hestd2018_koseki_bfv_1024", 1024, &[134215681], Slots, modulo(12289), "koseki2022hesc, section 4: 27 bits.").reaching(HeStd2018),
+    bits("hestd2018_koseki_bfv_2048", 2048, &[18014398509404161], Slots, modulo(12289), "koseki2022hesc, section 4: 54 bits.").reaching(HeStd2018),
+    bits("hestd2018_koseki_ckks_1024", 1024, &[134215681], ComplexSlots, scaled(22), "koseki2022hesc, section 4: 27 bits.").reaching(HeStd2018),
+    bits("hestd2018_koseki_ckks_2048", 2048, &[18014398509404161], ComplexSlots, scaled(38), "koseki2022hesc, section 4: 54 bits; the scale leaves room for five digits of base 6.").reaching(HeStd2018),
+    bits("hestd2018_koseki_bfv_2048_rns", 2048, &[134176769, 134111233], Slots, modulo(12289), "The same 54 bits as two primes: words of 32 bits are a quarter faster.").reaching(HeStd2018),
+    bits("hestd2018_koseki_ckks_2048_rns", 2048, &[134176769, 134111233], ComplexSlots, scaled(24), "The same 54 bits as two primes: words of 32 bits are a quarter faster.").reaching(HeStd2018),
     // Distances of binary codes; the larger ones have room for noise that hides the other side's codes.
     bits("bfv_1024_distances", 1024, &[67104769], Coefficients, modulo(1024), "Distances of codes of up to 1023 bits: search in what may be seen."),
     bits("bfv_4096_distances", 4096, &[2147377153, 2147352577], Coefficients, modulo(513), "Codes of 512 bits with the clear ones hidden: 40 million distances."),
@@ -31,11 +32,11 @@ pub static PRESETS: [Preset; 71] = [
     // 2024 guidelines are kept as well.
     gates("tfhe_2048", [2048, 860], [-48.32, -18.749], [(23, 1), (3, 5), (16, 1)], "Gate circuits: each bootstrap fails with a probability below 2^-128."),
     gates("tfhe_2048_40", [2048, 790], [-48.32, -17.007], [(23, 1), (3, 4), (16, 1)], "An eighth faster, for circuits that may fail with a probability of 2^-40."),
-    gates("insecure_tfhe_512", [512, 64], [-50.0, -30.0], [(23, 1), (3, 5), (16, 1)], "For tests: a hundred times faster, broken in minutes."),
+    gates("insecure_tfhe_512", [512, 64], [-50.0, -30.0], [(23, 1), (3, 5), (16, 1)], "For tests: a hundred times faster, broken in minutes.").reaching(Insecure),
     // A ciphertext for each bit; secret factors and logarithms.
     factors("gm_3072", 3072, "A residue for each bit that keeps its parity only; 128 bits of security."),
     factors("gm_4096", 4096, "Beyond 128 bits of security."),
-    factors("insecure_gm_2048", 2048, "For comparisons: 112 bits of security."),
+    factors("insecure_gm_2048", 2048, "For comparisons: 112 bits of security.").reaching(Insecure),
     pads("pad_1024", 1024, "A bit for each bit, where the key owner encrypts everything: no homomorphic encryption."),
     logarithms("elgamal_ffdhe3072", GroupName::Ffdhe3072, Some(64), "Counts up to 64: three products as digits of base 3, or 64 factors; 125 bits by RFC 7919, 128 by NIST."),
     logarithms("elgamal_ffdhe3072_full_exponents", GroupName::Ffdhe3072FullExponents, Some(64), "Exponents as long as the order, as in koseki2022hesc; RFC 7919 allows short ones."),
@@ -79,19 +80,27 @@ pub static PRESETS: [Preset; 71] = [
     vectors("ckks_8192", CKKS, 8192, (&[(49, 1), (38, 3)], &[(50, 1)]), POLYNOMIALS),
     vectors("ckks_16384", CKKS, 16384, (&[(50, 1), (46, 6)], &[(50, 2)]), NETWORKS),
     vectors("ckks_32768", CKKS, 32768, (&[(50, 1), (47, 14)], &[(50, 3)]), DEEP),
-    vectors("hestd2018_bfv_4096", BFV, 4096, INTEGERS_2018[0], LINEAR),
-    vectors("hestd2018_bfv_8192", BFV, 8192, INTEGERS_2018[1], POLYNOMIALS),
-    vectors("hestd2018_bfv_16384", BFV, 16384, INTEGERS_2018[2], NETWORKS),
-    vectors("hestd2018_bfv_32768", BFV, 32768, INTEGERS_2018[3], DEEP),
-    vectors("hestd2018_bgv_4096", BGV, 4096, INTEGERS_2018[0], LINEAR),
-    vectors("hestd2018_bgv_8192", BGV, 8192, STEPS_2018[0], POLYNOMIALS),
-    vectors("hestd2018_bgv_16384", BGV, 16384, STEPS_2018[1], NETWORKS),
-    vectors("hestd2018_bgv_32768", BGV, 32768, STEPS_2018[2], DEEP),
-    vectors("hestd2018_ckks_4096", CKKS, 4096, (&[(39, 1), (31, 1)], &[(39, 1)]), LINEAR),
-    vectors("hestd2018_ckks_8192", CKKS, 8192, (&[(50, 1), (39, 3)], &[(50, 1)]), POLYNOMIALS),
-    vectors("hestd2018_ckks_16384", CKKS, 16384, (&[(50, 1), (48, 6)], &[(50, 2)]), NETWORKS),
-    vectors("hestd2018_ckks_32768", CKKS, 32768, (&[(50, 1), (48, 14)], &[(50, 3)]), DEEP),
+    vectors("hestd2018_bfv_4096", BFV, 4096, INTEGERS_2018[0], LINEAR).reaching(HeStd2018),
+    vectors("hestd2018_bfv_8192", BFV, 8192, INTEGERS_2018[1], POLYNOMIALS).reaching(HeStd2018),
+    vectors("hestd2018_bfv_16384", BFV, 16384, INTEGERS_2018[2], NETWORKS).reaching(HeStd2018),
+    vectors("hestd2018_bfv_32768", BFV, 32768, INTEGERS_2018[3], DEEP).reaching(HeStd2018),
+    vectors("hestd2018_bgv_4096", BGV, 4096, INTEGERS_2018[0], LINEAR).reaching(HeStd2018),
+    vectors("hestd2018_bgv_8192", BGV, 8192, STEPS_2018[0], POLYNOMIALS).reaching(HeStd2018),
+    vectors("hestd2018_bgv_16384", BGV, 16384, STEPS_2018[1], NETWORKS).reaching(HeStd2018),
+    vectors("hestd2018_bgv_32768", BGV, 32768, STEPS_2018[2], DEEP).reaching(HeStd2018),
+    vectors("hestd2018_ckks_4096", CKKS, 4096, (&[(39, 1), (31, 1)], &[(39, 1)]), LINEAR).reaching(HeStd2018),
+    vectors("hestd2018_ckks_8192", CKKS, 8192, (&[(50, 1), (39, 3)], &[(50, 1)]), POLYNOMIALS).reaching(HeStd2018),
+    vectors("hestd2018_ckks_16384", CKKS, 16384, (&[(50, 1), (48, 6)], &[(50, 2)]), NETWORKS).reaching(HeStd2018),
+    vectors("hestd2018_ckks_32768", CKKS, 32768, (&[(50, 1), (48, 14)], &[(50, 3)]), DEEP).reaching(HeStd2018),
 ];
+
+impl Preset {
+    /// The same, reaching another assurance than the guidelines of 2024.
+    const fn reaching(mut self, assurance: Assurance) -> Self {
+        self.assurance = assurance;
+        self
+    }
+}
 
 /// A prime of 20 bits has slots in every ring of the table.
 const BFV: Vectors = Vectors {
@@ -185,7 +194,12 @@ const fn bits(
     plaintext: PlaintextSpace,
     about: &'static str,
 ) -> Preset {
-    Preset { name, about, set: Set::Lattice { ring_degree, coeff_moduli, packing, plaintext } }
+    Preset {
+        name,
+        about,
+        assurance: Guidelines2024,
+        set: Set::Lattice { ring_degree, coeff_moduli, packing, plaintext },
+    }
 }
 
 const fn gates(
@@ -195,15 +209,20 @@ const fn gates(
     digits: [(u32, u32); 3],
     about: &'static str,
 ) -> Preset {
-    Preset { name, about, set: Set::Tfhe { dimensions, log2_noise, digits } }
+    Preset {
+        name,
+        about,
+        assurance: Guidelines2024,
+        set: Set::Tfhe { dimensions, log2_noise, digits },
+    }
 }
 
 const fn factors(name: &'static str, modulus_bits: u32, about: &'static str) -> Preset {
-    Preset { name, about, set: Set::Gm { modulus_bits } }
+    Preset { name, about, assurance: Guidelines2024, set: Set::Gm { modulus_bits } }
 }
 
 const fn pads(name: &'static str, block_length: usize, about: &'static str) -> Preset {
-    Preset { name, about, set: Set::Pad { block_length } }
+    Preset { name, about, assurance: Guidelines2024, set: Set::Pad { block_length } }
 }
 
 const fn logarithms(
@@ -212,7 +231,7 @@ const fn logarithms(
     max_count: Option<u64>,
     about: &'static str,
 ) -> Preset {
-    Preset { name, about, set: Set::Elgamal { group, max_count } }
+    Preset { name, about, assurance: Guidelines2024, set: Set::Elgamal { group, max_count } }
 }
 
 const fn conjunctions(
@@ -222,7 +241,7 @@ const fn conjunctions(
     coeff: Runs,
     about: &'static str,
 ) -> Preset {
-    Preset { name, about, set: Set::UnipolarSlots { of, index, coeff } }
+    Preset { name, about, assurance: Guidelines2024, set: Set::UnipolarSlots { of, index, coeff } }
 }
 
 const fn vectors(
@@ -232,7 +251,12 @@ const fn vectors(
     (coeff, special): AllRuns,
     about: &'static str,
 ) -> Preset {
-    Preset { name, about, set: Set::Vectors { of, index: 2 * ring_degree, coeff, special } }
+    Preset {
+        name,
+        about,
+        assurance: Guidelines2024,
+        set: Set::Vectors { of, index: 2 * ring_degree, coeff, special },
+    }
 }
 
 const fn slots(
@@ -241,5 +265,10 @@ const fn slots(
     (coeff, special): AllRuns,
     about: &'static str,
 ) -> Preset {
-    Preset { name, about, set: Set::Vectors { of: BINARY, index, coeff, special } }
+    Preset {
+        name,
+        about,
+        assurance: Guidelines2024,
+        set: Set::Vectors { of: BINARY, index, coeff, special },
+    }
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use hesc_math::ring::Automorphism;
 
-use super::buffer::Buffer;
 use super::keys::{GaloisKey, GaloisKeys, RelinKey, SwitchKey};
+use super::polys::Polys;
 use super::{Ciphertext, Encryption, Rlwe};
 use crate::{KeyId, SchemeError, Tag};
 
@@ -19,15 +19,16 @@ impl Rlwe {
     pub fn blank(&self, under: Encryption) -> Ciphertext {
         let state = self.fresh_state(under);
         let primes = self.chain().level(state.level).len();
-        let words = Buffer::from(&*vec![0; state.components * primes * self.ring_degree()]);
-        Ciphertext { tag: self.blank_tag(), state, words }
+        let polys = Polys::take(primes, state.components, self.ring_degree());
+        let polys = polys.map_rows(0, |_, _, _, row| row.zero());
+        Ciphertext { tag: self.blank_tag(), state, polys }
     }
 
     fn blank_key(&self) -> Result<SwitchKey, SchemeError> {
         self.check_switches()?;
         let (primes, digits) = (self.chain().primes().len(), self.chain().key_digits().len());
-        let words = vec![0; 2 * self.ring_degree() * digits * primes];
-        Ok(SwitchKey { tag: self.blank_tag(), seed: Default::default(), words })
+        let polys = Polys::zeros(primes, 2 * digits, self.ring_degree());
+        Ok(SwitchKey { tag: self.blank_tag(), seed: Default::default(), polys })
     }
 
     fn blank_tag(&self) -> Tag {

@@ -111,3 +111,15 @@ impl DerefMut for Buffer {
         &mut self.words[..self.used]
     }
 }
+
+impl AsRef<[u64]> for Buffer {
+    fn as_ref(&self) -> &[u64] {
+        self
+    }
+}
+
+impl AsMut<[u64]> for Buffer {
+    fn as_mut(&mut self) -> &mut [u64] {
+        self
+    }
+}

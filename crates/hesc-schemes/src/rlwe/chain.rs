@@ -53,10 +53,10 @@ pub(crate) struct Target<'a> {
     pub prime: &'a Prime,
     /// Its order among the targets.
     pub index: usize,
-    /// Its place among all primes of the set.
-    pub place: usize,
+    /// Its order among all primes of the set, which keys have.
+    pub in_key: usize,
     /// Its order in the level; none for special primes.
-    pub own: Option<usize>,
+    pub in_level: Option<usize>,
 }
 
 /// What a rounded division by some primes `D` takes, after a product with others `A`: `(A x - [A x]_D) / D`. For
@@ -216,11 +216,11 @@ impl Chain {
     /// The primes that key switching at a level works modulo.
     pub(crate) fn targets(&self, level: usize) -> impl Iterator<Item = Target<'_>> {
         let places = self.places(level).iter().copied();
-        let own = places.len();
+        let coefficient = places.len();
         let all = places.chain(self.coefficient..self.primes.len()).enumerate();
         all.map(move |(index, place)| {
-            let own = (index < own).then_some(index);
-            Target { prime: &self.primes[place], index, place, own }
+            let in_level = (index < coefficient).then_some(index);
+            Target { prime: &self.primes[place], index, in_key: place, in_level }
         })
     }
 

@@ -1,10 +1,12 @@
 use std::sync::OnceLock;
 
 use hesc_math::RngSeed;
+use hesc_math::ring::Eval;
 use zeroize::ZeroizeOnDrop;
 
-use super::buffer::Buffer;
 use super::noise::{Noise, PlainSize};
+use super::polys::Polys;
+use super::residues::{Residues, Stored};
 use crate::{Fingerprint, Tag};
 
 /// What is public of a ciphertext beside its tag: what decides which operations it allows, and what becomes of it.
@@ -28,9 +30,8 @@ pub(crate) struct State {
 pub struct Ciphertext {
     pub(crate) tag: Tag,
     pub(crate) state: State,
-    /// Prime after prime, one for each prime of the level, in each component after component. Coefficients in BFV,
-    /// evaluations in BGV and CKKS.
-    pub(crate) words: Buffer,
+    /// The components, modulo each prime of the level: coefficients in BFV, evaluations in BGV and CKKS.
+    pub(crate) polys: Polys<Stored>,
 }
 
 impl Ciphertext {
@@ -56,7 +57,12 @@ impl Ciphertext {
 
     /// Words it takes in memory.
     pub fn words(&self) -> usize {
-        self.words.len()
+        self.polys.len()
+    }
+
+    /// The components, to be read.
+    pub(crate) fn residues(&self) -> Residues<'_, Stored> {
+        self.polys.residues()
     }
 }
 
@@ -66,7 +72,8 @@ pub struct SeededCiphertext {
     pub(crate) tag: Tag,
     pub(crate) state: State,
     pub(crate) seed: RngSeed,
-    pub(crate) words: Vec<u64>,
+    /// `c_0`, modulo each prime of the level.
+    pub(crate) polys: Polys<Stored, Vec<u64>>,
 }
 
 impl SeededCiphertext {
@@ -145,6 +152,11 @@ impl Plaintext {
         bound: Bound,
     ) -> Self {
         Self { params, words, level: Some(level), scale, bound, size: OnceLock::new() }
+    }
+
+    /// The evaluations of a CKKS plaintext.
+    pub(crate) fn evaluations(&self, ring_degree: usize) -> Residues<'_, Eval> {
+        Residues::assume(&self.words, 1, ring_degree)
     }
 
     /// Words it takes in memory.

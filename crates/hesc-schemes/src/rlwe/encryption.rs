@@ -1,19 +1,18 @@
-use hesc_math::AesCtrRng;
 use hesc_math::residues::Factor;
 use hesc_math::ring::{Coeff, Eval, Prime};
 use hesc_math::rns::Composition;
-use hesc_math::sampling::{self, Noise as Sampler};
-use rand_core::{CryptoRng, SeedableRng};
-use zeroize::{Zeroize, Zeroizing};
+use hesc_math::sampling::{self, Sampler};
+use rand_core::CryptoRng;
+use zeroize::Zeroizing;
 
-use super::buffer::Buffer;
 use super::ciphertext::{Bound, State};
 use super::domain::Domain;
 use super::key_pair::{PublicKey, SecretKey, residue_seeds};
 use super::noise::LIMIT;
-use super::residues::{AtRest, Residues, RowMut};
+use super::polys::{Phase, Polys};
+use super::residues::{Blank, RowMut, Scratch, Stored};
 use super::scheme_operations::Message;
-use super::{Ciphertext, Plaintext, Rlwe, SeededCiphertext, parallel};
+use super::{Ciphertext, Plaintext, Rlwe, SeededCiphertext};
 use crate::SchemeError;
 use crate::error::refuse;
 
@@ -87,30 +86,34 @@ impl Rlwe {
     }
 
     /// Adds a message to `c_0` modulo a prime. `scratch` is wiped.
-    pub(crate) fn add_message(
-        c_0: &mut [u64],
-        scratch: &mut [u64],
+    pub(crate) fn add_message<'r>(
+        &self,
+        mut c_0: RowMut<'r, Stored>,
+        scratch: RowMut<'_, Blank>,
         message: &Message<'_>,
         prime: usize,
         q: &Prime,
-    ) {
-        let n = c_0.len();
-        let mut lifted = RowMut::assume(&mut scratch[..n]);
+    ) -> RowMut<'r, Stored> {
+        let domain = self.domain();
         match message {
             Message::Scaled { words, plain_modulus } => {
-                lifted.lift_centred(words, *plain_modulus, q);
-                let fraction = Self::fraction(*plain_modulus, q);
-                RowMut::<Coeff>::assume(c_0).add_scaled(lifted.row(), fraction, q);
+                let lifted = scratch.lift_centred(words, *plain_modulus, q);
+                let mut sum = domain.coefficients(c_0, q);
+                sum.add_scaled(lifted.row(), Self::fraction(*plain_modulus, q), q);
                 lifted.wipe();
+                domain.store_coefficients(sum, q)
             }
             Message::Lifted { words, plain_modulus } => {
-                lifted.lift_centred(words, *plain_modulus, q);
-                let lifted = lifted.forward(q);
-                RowMut::<Eval>::assume(c_0).add(lifted.row(), q);
+                let lifted = scratch.lift_centred(words, *plain_modulus, q);
+                let lifted = domain.store_coefficients(lifted, q);
+                c_0.add(lifted.row(), q);
                 lifted.wipe();
+                c_0
             }
-            Message::Evaluated(words) => {
-                RowMut::<Eval>::assume(c_0).add(Residues::assume(words, 1, n).row(prime, 0), q);
+            Message::Evaluated(message) => {
+                let mut sum = domain.evaluations(c_0, q);
+                sum.add(message.row(prime, 0), q);
+                domain.store_evaluations(sum, q)
             }
         }
     }
@@ -121,47 +124,49 @@ impl Rlwe {
         prime.factor(q.neg(q.inverse(plain_modulus)))
     }
 
-    /// Adds noise, times the factor on all of it, modulo a prime; with the message, which shares its transform.
-    fn add_noise(
+    /// Adds noise modulo a prime, and a message, which shares its transform if it has coefficients. Two rows of scratch,
+    /// which are wiped.
+    fn add_noise<'r>(
         &self,
-        out: &mut [u64],
-        scratch: &mut [u64],
+        mut out: RowMut<'r, Stored>,
+        scratch: Scratch<'_>,
         noise: &[i16],
-        message: Option<(&Message<'_>, usize)>,
+        message: Option<&Message<'_>>,
+        prime: usize,
         q: &Prime,
-    ) {
+    ) -> RowMut<'r, Stored> {
+        let [sum, lifted] = scratch.split();
         if self.domain() == Domain::Coefficients {
-            RowMut::<Coeff>::assume(out).add_small(noise, q);
-            if let Some((message, prime)) = message {
-                Self::add_message(out, scratch, message, prime, q);
-            }
-            return;
+            // No transform to share: noise, which has no factor then, is added where it belongs.
+            let mut sum = self.domain().coefficients(out, q);
+            sum.add_small(noise, q);
+            let out = self.domain().store_coefficients(sum, q);
+            return match message {
+                Some(message) => self.add_message(out, lifted, message, prime, q),
+                None => out,
+            };
         }
-        let (row, lifted) = scratch.split_at_mut(out.len());
-        let mut sum = RowMut::<Coeff>::assume(row);
-        sum.clear();
-        self.add_noise_to(&mut sum, noise, q);
+        let mut sum = self.noise(sum, noise, q);
         match message {
-            Some((Message::Scaled { words, plain_modulus }, _)) => {
-                let mut lifted = RowMut::assume(lifted);
-                lifted.lift_centred(words, *plain_modulus, q);
+            Some(Message::Scaled { words, plain_modulus }) => {
+                let lifted = lifted.lift_centred(words, *plain_modulus, q);
                 sum.add_scaled(lifted.row(), Self::fraction(*plain_modulus, q), q);
                 lifted.wipe();
             }
-            Some((Message::Lifted { words, plain_modulus }, _)) => {
-                let mut lifted = RowMut::assume(lifted);
-                lifted.lift_centred(words, *plain_modulus, q);
+            Some(Message::Lifted { words, plain_modulus }) => {
+                let lifted = lifted.lift_centred(words, *plain_modulus, q);
                 sum.add(lifted.row(), q);
                 lifted.wipe();
             }
-            Some((message @ Message::Evaluated(_), prime)) => {
-                Self::add_message(out, lifted, message, prime, q);
+            Some(message @ Message::Evaluated(_)) => {
+                out = self.add_message(out, lifted, message, prime, q);
             }
             None => {}
         }
-        let sum = sum.forward(q);
-        RowMut::assume(out).add(sum.row(), q);
+        let sum = self.domain().store_coefficients(sum, q);
+        out.add(sum.row(), q);
         sum.wipe();
+        out
     }
 
     fn fresh_level(&self, plaintext: &Plaintext) -> usize {
@@ -190,28 +195,19 @@ impl Rlwe {
         samplers[2].sample_centred_binomial(rng);
         let [u, e_0, e_1] = samplers.each_ref().map(Sampler::coefficients);
         let (primes, places) = (self.chain().level(level), self.chain().places(level));
-        let mut words = Buffer::take(2 * n * primes.len());
-        parallel::for_each_chunk(&mut words, 2 * n, 2 * n, |scratch, prime, out| {
-            let q = &primes[prime];
-            let mut mask = RowMut::<Coeff>::assume(&mut scratch[..n]);
-            mask.clear();
-            mask.add_small(u, q);
-            let mask = mask.forward(q);
-            for (out, component) in out.chunks_exact_mut(n).zip(&key.components) {
-                let mut product = RowMut::assume(out);
-                product.set_product(
-                    Residues::assume(component, 1, n).row(places[prime], 0),
-                    mask.row(),
-                    q,
-                );
-                self.domain().rest_evaluations(product, q);
-            }
-            let (c_0, c_1) = out.split_at_mut(n);
-            self.add_noise(c_0, scratch, e_0, Some((&message, prime)), q);
-            self.add_noise(c_1, scratch, e_1, None, q);
-            scratch.zeroize();
+        let [b, a] = key.residues(n);
+        let polys = Polys::take(primes.len(), 2, n);
+        let polys = polys.map_pairs(2, |mut scratch, prime, _, [c_0, c_1]| {
+            let (q, place) = (&primes[prime], places[prime]);
+            let mask = scratch.reborrow().row().small(u, q).forward(q);
+            let c_0 = c_0.product(b.row(place, 0), mask.row(), q);
+            let c_1 = c_1.product(a.row(place, 0), mask.row(), q);
+            mask.wipe();
+            let [c_0, c_1] = [c_0, c_1].map(|c| self.domain().store_evaluations(c, q));
+            let c_0 = self.add_noise(c_0, scratch.reborrow(), e_0, Some(&message), prime, q);
+            [c_0, self.add_noise(c_1, scratch, e_1, None, prime, q)]
         });
-        Ok(Ciphertext { tag: key.tag, state, words })
+        Ok(Ciphertext { tag: key.tag, state, polys })
     }
 
     /// Secret-key encryption, `(-a s + e + m, a)`: half the size and a seed, less noise. Cost: a
@@ -255,18 +251,16 @@ impl Rlwe {
         let mut sampler = Sampler::new(self.ring());
         sampler.sample_centred_binomial(rng);
         let e = sampler.coefficients();
-        let mut words = vec![0; n * primes.len()];
-        parallel::for_each_chunk(&mut words, n, 2 * n, |scratch, prime, c_0| {
+        let polys = Polys::over(vec![0; n * primes.len()], 1, n);
+        let polys = polys.map_rows(2, |scratch, prime, _, c_0| {
             let q = &primes[prime];
-            let mut uniform = AesCtrRng::from_seed(seeds[prime]);
-            sampling::fill_uniform_row(c_0, q.value(), &mut uniform);
-            let mut product = RowMut::assume(&mut *c_0);
+            let mut product = c_0.uniform::<Eval>(seeds[prime], q);
             product.multiply(key.residues(n).row(places[prime], 0), q);
             product.negate(q);
-            self.domain().rest_evaluations(product, q);
-            self.add_noise(c_0, scratch, e, Some((&message, prime)), q);
+            let c_0 = self.domain().store_evaluations(product, q);
+            self.add_noise(c_0, scratch, e, Some(&message), prime, q)
         });
-        Ok(SeededCiphertext { tag: key.tag, state, seed, words })
+        Ok(SeededCiphertext { tag: key.tag, state, seed, polys })
     }
 
     /// The full form. Cost: in BFV a transform a prime, otherwise none.
@@ -275,49 +269,39 @@ impl Rlwe {
     /// [`SchemeError::ParameterMismatch`].
     pub fn expand(&self, seeded: &SeededCiphertext) -> Result<Ciphertext, SchemeError> {
         seeded.tag.check(self.fingerprint(), None)?;
-        let (n, level) = (self.ring_degree(), seeded.state.level);
-        let primes = self.chain().level(level);
+        let primes = self.chain().level(seeded.state.level);
         let seeds = residue_seeds(seeded.seed, primes.len());
-        let mut words = Buffer::take(2 * n * primes.len());
-        let first = Residues::<AtRest>::assume(&seeded.words, 1, n);
-        parallel::for_each_chunk(&mut words, 2 * n, 0, |_, prime, out| {
+        let polys = Polys::take(primes.len(), 2, self.ring_degree());
+        let polys = polys.map_pairs(0, |_, prime, _, [c_0, c_1]| {
             let q = &primes[prime];
-            let (c_0, c_1) = out.split_at_mut(n);
-            RowMut::assume(c_0).copy(first.row(prime, 0));
-            let mut uniform = AesCtrRng::from_seed(seeds[prime]);
-            sampling::fill_uniform_row(c_1, q.value(), &mut uniform);
-            self.domain().rest_evaluations(RowMut::assume(c_1), q);
+            let c_1 = c_1.uniform(seeds[prime], q);
+            [c_0.copy(seeded.polys.row(prime, 0)), self.domain().store_evaluations(c_1, q)]
         });
-        Ok(Ciphertext { tag: seeded.tag, state: seeded.state, words })
+        Ok(Ciphertext { tag: seeded.tag, state: seeded.state, polys })
     }
 
-    /// `c_0 + c_1 s + c_2 s^2 + ...`, in the scheme's domain.
-    pub(crate) fn phase(
-        &self,
-        key: &SecretKey,
-        a: &Ciphertext,
-    ) -> Result<Zeroizing<Vec<u64>>, SchemeError> {
+    /// `c_0 + c_1 s + c_2 s^2 + ...`.
+    pub(crate) fn phase(&self, key: &SecretKey, a: &Ciphertext) -> Result<Phase, SchemeError> {
         self.check_ciphertext(a)?;
         a.tag.check(self.fingerprint(), Some(key.tag))?;
         let n = self.ring_degree();
         let (primes, places) = (self.chain().level(a.level()), self.chain().places(a.level()));
-        let mut words = Zeroizing::new(vec![0; primes.len() * n]);
-        let own = self.residues(a);
-        parallel::for_each_chunk(&mut words, n, n, |scratch, prime, out| {
+        let own = a.residues();
+        let sums = Polys::over(Zeroizing::new(vec![0; primes.len() * n]), 1, n);
+        Ok(sums.map_rows(1, |scratch, prime, _, sum| {
             let q = &primes[prime];
             let secret = key.residues(n).row(places[prime], 0);
-            let mut sum = RowMut::assume(out);
+            let (mut sum, mut scratch) = (sum.zero::<Eval>(), scratch.row());
             // Horner's rule in s.
             for component in (1..a.components()).rev() {
-                let mut row = RowMut::assume(&mut *scratch);
-                row.copy(own.row(prime, component));
+                let row = scratch.reborrow().copy(own.row(prime, component));
                 sum.add(self.domain().evaluations(row, q).row(), q);
                 sum.multiply(secret, q);
             }
-            let mut sum = self.domain().rest_evaluations(sum, q);
+            let mut sum = self.domain().store_evaluations(sum, q);
             sum.add(own.row(prime, 0), q);
-        });
-        Ok(words)
+            sum
+        }))
     }
 
     /// The plaintext of a ciphertext. CKKS: with its error, which depends on the secret key; show
@@ -332,11 +316,14 @@ impl Rlwe {
         self.operations().decode(self, phase, &a.state)
     }
 
-    /// Coefficients modulo the primes of a level, from the scheme's domain.
-    pub(crate) fn to_coefficients(&self, words: &mut [u64], level: usize) {
-        parallel::for_each_chunk(words, self.ring_degree(), 0, |_, prime, row| {
-            self.domain().coefficients(RowMut::assume(row), &self.chain().level(level)[prime]);
-        });
+    /// Coefficients modulo the primes of a level, of what is as ciphertexts are.
+    pub(crate) fn coefficients<S: AsRef<[u64]> + AsMut<[u64]>>(
+        &self,
+        polys: Polys<Stored, S>,
+        level: usize,
+    ) -> Polys<Coeff, S> {
+        let primes = self.chain().level(level);
+        polys.map_rows(0, |_, prime, _, row| self.domain().coefficients(row, &primes[prime]))
     }
 
     /// The noise budget that is really left, in bits, measured with the secret key: `log2` of how often the
@@ -349,16 +336,15 @@ impl Rlwe {
         key: &SecretKey,
         a: &Ciphertext,
     ) -> Result<f64, SchemeError> {
-        let mut phase = self.phase(key, a)?;
-        self.to_coefficients(&mut phase, a.level());
+        let phase = self.coefficients(self.phase(key, a)?, a.level());
         let n = self.ring_degree();
         let primes = self.chain().level(a.level());
         let factor = self.operations().phase_factor();
-        if factor != 1 {
-            for (mut row, q) in RowMut::<Coeff>::all(&mut phase, n).zip(primes) {
-                row.scale(q.factor(factor), q);
-            }
-        }
+        let scaled = phase.map_rows(0, |_, prime, _, mut row| {
+            row.scale(primes[prime].factor(factor), &primes[prime]);
+            row
+        });
+        let mut phase = scaled.into_words();
         let mut noise = Zeroizing::new(vec![0.0; n]);
         Composition::new(primes).centred(&mut noise, &mut phase);
         let largest = noise.iter().fold(1.0, |most: f64, x| most.max(x.abs()));

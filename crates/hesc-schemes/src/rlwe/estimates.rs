@@ -305,8 +305,8 @@ impl Rlwe {
     /// The root mean square of the noise at the roots of unity, divided by `sqrt(N)`: what
     /// [`Noise::deviation`] estimates.
     pub(crate) fn measured_deviation(&self, key: &SecretKey, a: &Ciphertext) -> f64 {
-        let mut phase = self.phase(key, a).unwrap();
-        self.to_coefficients(&mut phase, a.level());
+        let phase = self.phase(key, a).unwrap();
+        let mut phase = self.coefficients(phase, a.level()).into_words();
         let mut noise = vec![0.0; self.ring_degree()];
         Composition::new(self.chain().level(a.level())).centred(&mut noise, &mut phase);
         // What is left of the plaintext is 0 or 1.

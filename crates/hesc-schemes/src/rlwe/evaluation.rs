@@ -1,13 +1,10 @@
 //! Sums, and products with what is not encrypted.
 
 use hesc_math::ring::{Coeff, Eval};
-use zeroize::Zeroize as _;
 
-use super::buffer::Buffer;
 use super::ciphertext::{State, rounded_up};
-use super::domain::Domain;
-use super::parallel;
-use super::residues::{AtRest, Residues, Row, RowMut};
+use super::polys::Polys;
+use super::residues::{Residues, Stored};
 use super::{Ciphertext, Plaintext, Rlwe};
 use crate::SchemeError;
 
@@ -44,21 +41,16 @@ impl Rlwe {
         if a.components == 2 { Ok(()) } else { Err(SchemeError::NotRelinearised { operation }) }
     }
 
-    /// The residues of a ciphertext, in the scheme's domain.
-    pub(crate) fn residues<'a>(&self, a: &'a Ciphertext) -> Residues<'a, AtRest> {
-        Residues::assume(&a.words, a.components(), self.ring_degree())
-    }
-
-    /// The residues of a ciphertext of a scheme whose ciphertexts rest as evaluations.
+    /// The components of a ciphertext of a scheme whose ciphertexts are evaluations.
     pub(crate) fn evaluations_of<'a>(&self, a: &'a Ciphertext) -> Residues<'a, Eval> {
-        assert_eq!(self.domain(), Domain::Evaluations, "these ciphertexts rest as coefficients");
-        self.residues(a).assume_domain()
+        let evaluations = self.domain().as_evaluations(a.residues());
+        evaluations.expect("these ciphertexts are evaluations")
     }
 
-    /// The residues of a ciphertext of a scheme whose ciphertexts rest as coefficients.
+    /// The components of a ciphertext of a scheme whose ciphertexts are coefficients.
     pub(crate) fn coefficients_of<'a>(&self, a: &'a Ciphertext) -> Residues<'a, Coeff> {
-        assert_eq!(self.domain(), Domain::Coefficients, "these ciphertexts rest as evaluations");
-        self.residues(a).assume_domain()
+        let coefficients = self.domain().as_coefficients(a.residues());
+        coefficients.expect("these ciphertexts are coefficients")
     }
 
     /// `a + b`.
@@ -81,10 +73,10 @@ impl Rlwe {
         self.combine(a, b, true)
     }
 
-    fn combine<'a>(
+    fn combine(
         &self,
-        a: &'a Ciphertext,
-        b: &'a Ciphertext,
+        a: &Ciphertext,
+        b: &Ciphertext,
         subtract: bool,
     ) -> Result<Ciphertext, SchemeError> {
         self.check_operands(a, b)?;
@@ -94,29 +86,40 @@ impl Rlwe {
             return self.combine(&a, &b, subtract);
         }
         let state = self.sum_state(&a.state, &b.state)?;
-        let (n, primes) = (self.ring_degree(), self.chain().level(state.level));
-        let (x, y) = (self.residues(a), self.residues(b));
-        let mut words = Buffer::take(primes.len() * state.components * n);
-        for (index, out) in RowMut::all(&mut words, n).enumerate() {
-            let (prime, component) = (index / state.components, index % state.components);
-            let row = |of: Residues<'a, AtRest>| {
+        let polys = self.sum_polys(a.residues(), b.residues(), state.level, subtract);
+        Ok(Ciphertext { tag: a.tag, state, polys })
+    }
+
+    /// `a + b` or `a - b`, of any numbers of components at a level.
+    pub(crate) fn sum_polys<'a>(
+        &self,
+        a: Residues<'a, Stored>,
+        b: Residues<'a, Stored>,
+        level: usize,
+        subtract: bool,
+    ) -> Polys<Stored> {
+        let primes = self.chain().level(level);
+        let components = a.components().max(b.components());
+        let sum = Polys::take(primes.len(), components, a.ring_degree());
+        sum.map_primes_in_pass(0, |_, prime, out| {
+            let q = &primes[prime];
+            let row = |of: Residues<'a, Stored>, component: usize| {
                 (component < of.components()).then(|| of.row(prime, component))
             };
-            let (q, mut out) = (&primes[prime], out);
-            match (row(x), row(y)) {
-                (Some(x), Some(y)) if subtract => out.set_difference(x, y, q),
-                (Some(x), Some(y)) => out.set_sum(x, y, q),
-                (Some(x), None) => out.copy(x),
-                (None, Some(y)) => {
-                    out.copy(y);
+            out.map(|component, out| match (row(a, component), row(b, component)) {
+                (Some(a), Some(b)) if subtract => out.difference(a, b, q),
+                (Some(a), Some(b)) => out.sum(a, b, q),
+                (Some(a), None) => out.copy(a),
+                (None, Some(b)) => {
+                    let mut out = out.copy(b);
                     if subtract {
                         out.negate(q);
                     }
+                    out
                 }
-                (None, None) => {}
-            }
-        }
-        Ok(Ciphertext { tag: a.tag, state, words })
+                (None, None) => out.zero(),
+            })
+        })
     }
 
     /// The state of a sum or difference of ciphertexts of one level, factor and scale.
@@ -132,12 +135,14 @@ impl Rlwe {
     /// [`SchemeError::ParameterMismatch`].
     pub fn negate(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
-        let mut result = a.clone();
-        let length = a.components() * self.ring_degree();
-        for (words, q) in result.words.chunks_exact_mut(length).zip(self.chain().level(a.level())) {
-            RowMut::<AtRest>::assume(words).negate(q);
-        }
-        Ok(result)
+        let primes = self.chain().level(a.level());
+        let polys = a.polys.clone().map_primes_in_pass(0, |_, prime, rows| {
+            rows.map(|_, mut row| {
+                row.negate(&primes[prime]);
+                row
+            })
+        });
+        Ok(Ciphertext { polys, ..*a })
     }
 
     /// `a + plaintext`. CKKS: the plaintext has the ciphertext's level and scale.
@@ -153,13 +158,12 @@ impl Rlwe {
         self.check_ciphertext(a)?;
         let message = self.message(plaintext, a.level(), a.state.factor)?;
         let state = self.plus_plain_state(&a.state, plaintext)?;
-        let n = self.ring_degree();
-        let mut result = Ciphertext { state, ..a.clone() };
-        parallel::for_each_chunk(&mut result.words, a.components() * n, n, |row, prime, words| {
-            let q = &self.chain().level(state.level)[prime];
-            Self::add_message(&mut words[..n], row, &message, prime, q);
+        let primes = self.chain().level(state.level);
+        let polys = a.polys.clone().map_primes(1, |scratch, prime, rows| {
+            let scratch = scratch.row();
+            rows.map_first(|c_0| self.add_message(c_0, scratch, &message, prime, &primes[prime]))
         });
-        Ok(result)
+        Ok(Ciphertext { tag: a.tag, state, polys })
     }
 
     /// The state of [`Self::add_plain`].
@@ -190,41 +194,40 @@ impl Rlwe {
     ) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
         let state = self.times_plain_state(&a.state, plaintext)?;
-        Ok(Ciphertext { tag: a.tag, state, words: self.times_plain_words(a, plaintext) })
+        Ok(Ciphertext { tag: a.tag, state, polys: self.times_plain_polys(a, plaintext) })
     }
 
-    /// The words of [`Self::multiply_plain`].
-    pub(crate) fn times_plain_words(&self, a: &Ciphertext, plaintext: &Plaintext) -> Buffer {
-        let n = self.ring_degree();
-        let plain_modulus = self.spec().plaintext.modulus();
-        let own = self.residues(a);
-        let mut words = Buffer::take(a.words.len());
-        parallel::for_each_chunk(&mut words, a.components() * n, n, |scratch, prime, out| {
-            let q = &self.chain().level(a.level())[prime];
+    /// The components of [`Self::multiply_plain`].
+    pub(crate) fn times_plain_polys(&self, a: &Ciphertext, plaintext: &Plaintext) -> Polys<Stored> {
+        let (own, n) = (a.residues(), self.ring_degree());
+        let (primes, plain_modulus) =
+            (self.chain().level(a.level()), self.spec().plaintext.modulus());
+        let products = Polys::take(primes.len(), own.components(), n);
+        products.map_primes(1, |mut scratch, prime, out| {
+            let q = &primes[prime];
             let factor = match plaintext.level {
                 None => {
-                    let mut lifted = RowMut::assume(&mut *scratch);
-                    lifted.lift_centred(&plaintext.words, plain_modulus, q);
-                    Row::assume(lifted.forward(q).words())
+                    let lifted = scratch.reborrow().row();
+                    lifted.lift_centred(&plaintext.words, plain_modulus, q).forward(q).into_row()
                 }
-                Some(_) => Residues::assume(&plaintext.words, 1, n).row(prime, 0),
+                Some(_) => plaintext.evaluations(n).row(prime, 0),
             };
-            let evaluated = self.domain().evaluated(own);
-            for (component, out) in out.chunks_exact_mut(n).enumerate() {
-                if let Some(own) = evaluated {
-                    RowMut::assume(out).set_product(own.row(prime, component), factor, q);
+            let evaluations = self.domain().as_evaluations(own);
+            let products = out.map(|component, out| {
+                let product = if let Some(own) = evaluations {
+                    out.product(own.row(prime, component), factor, q)
                 } else {
-                    let mut row = RowMut::assume(out);
-                    row.copy(own.row(prime, component));
+                    let row = out.copy(own.row(prime, component));
                     let mut row = self.domain().evaluations(row, q);
                     row.multiply(factor, q);
-                    self.domain().rest_evaluations(row, q);
-                }
-            }
+                    row
+                };
+                self.domain().store_evaluations(product, q)
+            });
             // Weights of a model may be its owner's secret; scratch space is used again.
-            scratch.zeroize();
-        });
-        words
+            scratch.row().wipe();
+            products
+        })
     }
 
     /// The state of [`Self::multiply_plain`].
@@ -258,26 +261,24 @@ impl Rlwe {
     ) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
         let state = self.times_integer_state(&a.state, scalar)?;
-        Ok(Ciphertext { tag: a.tag, state, words: self.scaled_words(a, scalar) })
+        Ok(Ciphertext { tag: a.tag, state, polys: self.scaled_polys(a, scalar) })
     }
 
-    /// The state of a product with an integer.
-    fn times_integer_state(&self, a: &State, scalar: i64) -> Result<State, SchemeError> {
+    /// The state of a product with an integer, which may be a secret of its owner's: noise, which travels, grows by the
+    /// next power of two. Circuits have public integers and count them as they are: [`Rlwe::planned_combination`].
+    pub(crate) fn times_integer_state(&self, a: &State, scalar: i64) -> Result<State, SchemeError> {
         let noise = a.noise.times(rounded_up(scalar.unsigned_abs() as f64));
         self.checked(State { noise, ..*a })
     }
 
-    /// All words times an integer.
-    pub(crate) fn scaled_words(&self, a: &Ciphertext, scalar: i64) -> Buffer {
-        let (n, own) = (self.ring_degree(), self.residues(a));
-        let mut words = Buffer::take(a.words.len());
-        let primes = self.chain().level(a.level()).iter().enumerate();
-        for (out, (prime, q)) in words.chunks_exact_mut(a.components() * n).zip(primes) {
+    /// All components times an integer.
+    pub(crate) fn scaled_polys(&self, a: &Ciphertext, scalar: i64) -> Polys<Stored> {
+        let (own, primes) = (a.residues(), self.chain().level(a.level()));
+        let scaled = Polys::take(primes.len(), own.components(), own.ring_degree());
+        scaled.map_primes_in_pass(0, |_, prime, out| {
+            let q = &primes[prime];
             let factor = q.factor(q.modulus().reduce_signed(scalar));
-            RowMut::all(out, n)
-                .zip(own.rows(prime))
-                .for_each(|(mut out, row)| out.set_scaled(row, factor, q));
-        }
-        words
+            out.map(|component, out| out.scaled(own.row(prime, component), factor, q))
+        })
     }
 }

@@ -2,7 +2,7 @@ use std::sync::OnceLock;
 
 use hesc_math::finite_field::{Slots as FieldSlots, slot_degree};
 use hesc_math::residues::{Reducer, kernels};
-use hesc_math::ring::{Coeff, Prime};
+use hesc_math::ring::Prime;
 use hesc_math::rns::Conversion;
 use hesc_math::{MathError, Modulus, RingIndex};
 use zeroize::Zeroizing;
@@ -11,7 +11,7 @@ use super::chain::Chain;
 use super::ciphertext::State;
 use super::ciphertext::rounded_up;
 use super::noise::{LIMIT, PlainSize};
-use super::residues::Residues;
+use super::polys::Phase;
 use super::values::Values;
 use super::{Plaintext, PlaintextSpace, Rlwe, Spec};
 use crate::SchemeError;
@@ -210,16 +210,14 @@ impl Integers {
     pub(crate) fn decode(
         &self,
         scheme: &Rlwe,
-        mut phase: Zeroizing<Vec<u64>>,
+        phase: Phase,
         a: &State,
     ) -> Result<Plaintext, SchemeError> {
         let (n, plain) = (scheme.ring_degree(), &self.modulus);
         let decoder = &self.decoders[a.level - 1];
-        scheme.to_coefficients(&mut phase, a.level);
+        let phase = scheme.coefficients(phase, a.level);
         let mut prepared = Zeroizing::new(vec![0; decoder.prepared_words(n)]);
-        let distance = decoder.prepare(&mut prepared, |prime| {
-            Residues::<Coeff>::assume(&phase, 1, n).row(prime, 0).words()
-        });
+        let distance = decoder.prepare(&mut prepared, |prime| phase.row(prime, 0).words());
         if distance > LIMIT {
             return Err(SchemeError::NoiseTooLarge);
         }

@@ -2,7 +2,7 @@
 
 use hesc_math::residues::kernels;
 use hesc_math::ring::Prime;
-use hesc_math::sampling::{self, Noise as Sampler};
+use hesc_math::sampling::{self, Sampler};
 use hesc_math::{AesCtrRng, Coeff, Eval, Poly, Ring, RingIndex, RngSeed, Word};
 use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
@@ -30,6 +30,13 @@ impl SecretKey {
     }
 }
 
+impl PublicKey {
+    /// The residues of `b` and `a` modulo the primes of fresh ciphertexts.
+    pub(crate) fn residues(&self, ring_degree: usize) -> [Residues<'_, Eval>; 2] {
+        self.components.each_ref().map(|words| Residues::assume(words, 1, ring_degree))
+    }
+}
+
 /// An encryption of zero, `(b, a)` with `b = -(a s + e)`, as evaluations, prime after prime; `a` comes from
 /// a seed, which is what travels.
 #[derive(Clone)]
@@ -46,14 +53,14 @@ impl<W: Word> SecretKey<W> {
     }
 
     /// From the ternary coefficients. Cost: one transform a prime.
-    fn from_ternary<B: Basis<W> + ?Sized>(tag: Tag, ternary: &[i16], basis: &B) -> Self {
+    fn from_ternary<B: KeyModuli<W> + ?Sized>(tag: Tag, ternary: &[i16], basis: &B) -> Self {
         let mut words = vec![W::zeroed(); ternary.len() * basis.moduli().len()];
         basis.add_small(&mut words, ternary);
         basis.forward(&mut words);
         Self { tag, words }
     }
 
-    pub(crate) fn to_bytes<B: Basis<W> + ?Sized>(&self, basis: &B) -> Zeroizing<Vec<u8>> {
+    pub(crate) fn to_bytes<B: KeyModuli<W> + ?Sized>(&self, basis: &B) -> Zeroizing<Vec<u8>> {
         let n = basis.ring_degree();
         let mut trits = Zeroizing::new(self.words.clone());
         basis.inverse(&mut trits);
@@ -65,7 +72,7 @@ impl<W: Word> SecretKey<W> {
         Zeroizing::new(writer.finish())
     }
 
-    pub(crate) fn from_bytes<B: Basis<W> + ?Sized>(
+    pub(crate) fn from_bytes<B: KeyModuli<W> + ?Sized>(
         bytes: &[u8],
         params: Fingerprint,
         basis: &B,
@@ -92,12 +99,12 @@ impl<W: Word> PublicKey<W> {
     }
 
     /// Bytes of the wire form.
-    pub(crate) fn length<B: Basis<W> + ?Sized>(basis: &B) -> usize {
+    pub(crate) fn length<B: KeyModuli<W> + ?Sized>(basis: &B) -> usize {
         let first = residues_length(basis.ring_degree(), basis.moduli().into_iter());
         framed(TAG + SEED + first)
     }
 
-    pub(crate) fn to_bytes<B: Basis<W> + ?Sized>(&self, basis: &B) -> Vec<u8> {
+    pub(crate) fn to_bytes<B: KeyModuli<W> + ?Sized>(&self, basis: &B) -> Vec<u8> {
         let mut writer = Writer::of_length(Kind::PublicKey, Self::length(basis));
         writer.tag(self.tag).bytes(&self.seed);
         let mut first = self.components[0].clone();
@@ -106,7 +113,7 @@ impl<W: Word> PublicKey<W> {
         writer.finish()
     }
 
-    pub(crate) fn from_bytes<B: Basis<W> + ?Sized>(
+    pub(crate) fn from_bytes<B: KeyModuli<W> + ?Sized>(
         bytes: &[u8],
         params: Fingerprint,
         basis: &B,
@@ -123,7 +130,7 @@ impl<W: Word> PublicKey<W> {
 }
 
 /// The primes that the polynomials of keys are taken modulo, with their transforms.
-pub(crate) trait Basis<W: Word> {
+pub(crate) trait KeyModuli<W: Word> {
     /// Coefficients of a polynomial.
     fn ring_degree(&self) -> usize;
     /// The primes.
@@ -140,7 +147,7 @@ pub(crate) trait Basis<W: Word> {
     fn inverse(&self, words: &mut [W]);
 }
 
-impl<W: Word> Basis<W> for Ring<W> {
+impl<W: Word> KeyModuli<W> for Ring<W> {
     fn ring_degree(&self) -> usize {
         self.ring_degree()
     }
@@ -171,7 +178,7 @@ impl<W: Word> Basis<W> for Ring<W> {
     }
 }
 
-impl Basis<u64> for [Prime] {
+impl KeyModuli<u64> for [Prime] {
     fn ring_degree(&self) -> usize {
         self[0].ring_degree()
     }
@@ -187,7 +194,7 @@ impl Basis<u64> for [Prime] {
     }
 
     fn multiply(&self, words: &mut [u64], other: &[u64]) {
-        let n = Basis::ring_degree(self);
+        let n = KeyModuli::ring_degree(self);
         let rows = words.chunks_exact_mut(n).zip(other.chunks_exact(n));
         for ((row, other), prime) in rows.zip(self) {
             kernels::multiply_assign(row, other, prime);
@@ -196,17 +203,17 @@ impl Basis<u64> for [Prime] {
     }
 
     fn negate(&self, words: &mut [u64]) {
-        let n = Basis::ring_degree(self);
+        let n = KeyModuli::ring_degree(self);
         words.chunks_exact_mut(n).zip(self).for_each(|(row, prime)| kernels::negate(row, prime));
     }
 
     fn forward(&self, words: &mut [u64]) {
-        let n = Basis::ring_degree(self);
+        let n = KeyModuli::ring_degree(self);
         words.chunks_exact_mut(n).zip(self).for_each(|(row, prime)| prime.forward(row));
     }
 
     fn inverse(&self, words: &mut [u64]) {
-        let n = Basis::ring_degree(self);
+        let n = KeyModuli::ring_degree(self);
         words.chunks_exact_mut(n).zip(self).for_each(|(row, prime)| prime.inverse(row));
     }
 }
@@ -218,7 +225,7 @@ pub(crate) fn residue_seeds(seed: RngSeed, count: usize) -> Vec<RngSeed> {
 }
 
 /// A uniform polynomial, prime after prime.
-fn uniform<W: Word, B: Basis<W> + ?Sized>(basis: &B, seed: RngSeed) -> Vec<W> {
+fn uniform<W: Word, B: KeyModuli<W> + ?Sized>(basis: &B, seed: RngSeed) -> Vec<W> {
     let (n, moduli) = (basis.ring_degree(), basis.moduli());
     let mut words = vec![W::zeroed(); n * moduli.len()];
     let seeds = residue_seeds(seed, moduli.len());
@@ -234,7 +241,7 @@ fn uniform<W: Word, B: Basis<W> + ?Sized>(basis: &B, seed: RngSeed) -> Vec<W> {
 /// have far out, and then every ciphertext has noise beyond what is claimed. Others are drawn again: nine of ten
 /// keys are taken in large rings, more than half in the smallest, so that a key says less than a bit of this.
 /// What varies in time is whether a key is taken, not which.
-fn is_usual(values: &Values, secret: &[i16]) -> bool {
+fn has_typical_moments(values: &Values, secret: &[i16]) -> bool {
     let coefficients = Zeroizing::new(secret.iter().map(|&s| f64::from(s)).collect::<Vec<_>>());
     let variance = 2.0 / 3.0 * secret.len() as f64;
     let mut expected = 1.0;
@@ -247,7 +254,7 @@ fn is_usual(values: &Values, secret: &[i16]) -> bool {
 
 /// A key pair: the secret modulo all primes of a set, the public key modulo those of fresh ciphertexts, which
 /// come first. `add_noise` adds a sample of noise to coefficients.
-pub(crate) fn generate<W: Word, S: Basis<W> + ?Sized, P: Basis<W> + ?Sized>(
+pub(crate) fn generate<W: Word, S: KeyModuli<W> + ?Sized, P: KeyModuli<W> + ?Sized>(
     params: Fingerprint,
     ring: RingIndex,
     (all, fresh): (&S, &P),
@@ -261,7 +268,7 @@ pub(crate) fn generate<W: Word, S: Basis<W> + ?Sized, P: Basis<W> + ?Sized>(
     let values = Values::new(ring);
     loop {
         sampler.sample_ternary(rng);
-        if is_usual(&values, sampler.coefficients()) {
+        if has_typical_moments(&values, sampler.coefficients()) {
             break;
         }
     }
@@ -292,8 +299,9 @@ mod tests {
         for index in [51, 512, 1285, 4369, 8192] {
             let ring = RingIndex::new(index).unwrap();
             let values = Values::new(ring);
-            let usual =
-                (0..40).filter(|&seed| is_usual(&values, &coefficients(ring, seed))).count();
+            let usual = (0..40)
+                .filter(|&seed| has_typical_moments(&values, &coefficients(ring, seed)))
+                .count();
             assert!((15..=40).contains(&usual), "{index}: {usual}");
             // Along one root: the signs of its powers.
             let along: Vec<i16> = if ring.is_power_of_two() {
@@ -304,7 +312,7 @@ mod tests {
                 let sign = |e: usize| (std::f64::consts::TAU * angle(e)).cos().round() as i16;
                 ring.exponents().into_iter().map(sign).collect()
             };
-            assert!(!is_usual(&values, &along), "{index}");
+            assert!(!has_typical_moments(&values, &along), "{index}");
         }
     }
 

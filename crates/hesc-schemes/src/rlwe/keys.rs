@@ -1,25 +1,26 @@
 use std::collections::BTreeMap;
 
+use hesc_math::RngSeed;
 use hesc_math::ring::{Automorphism, Coeff, Eval, Prime};
-use hesc_math::sampling::{self, Noise as Sampler};
-use hesc_math::{AesCtrRng, RngSeed};
-use rand_core::{CryptoRng, SeedableRng};
+use hesc_math::sampling::{self, Sampler};
+use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
+use super::Rlwe;
 use super::key_pair::{self, PublicKey, SecretKey, residue_seeds};
-use super::residues::{Residues, RowMut};
-use super::{Rlwe, parallel};
+use super::polys::Polys;
+use super::residues::{Blank, Residues, Row, RowMut};
 use crate::error::refuse;
 use crate::{KeyId, SchemeError, Tag};
 
 /// For each digit of primes an encryption of `P` times another secret on the primes of the digit,
-/// modulo all primes, as evaluations.
+/// modulo all primes, as evaluations: see [`super::key_switching`].
 #[derive(Clone)]
 pub struct SwitchKey {
     pub(crate) tag: Tag,
     pub(crate) seed: RngSeed,
-    /// Prime after prime, in each digit after digit, in each `b` and `a`.
-    pub(crate) words: Vec<u64>,
+    /// The pairs `(b_d, a_d)`: modulo each prime, digit after digit.
+    pub(crate) polys: Polys<Eval, Vec<u64>>,
 }
 
 /// The key from `s^2` to `s`.
@@ -71,52 +72,49 @@ impl Rlwe {
         let add_noise = |words: &mut [u64], noise: &[i16]| {
             let mut scratch = Zeroizing::new(vec![0; n]);
             for (mut row, q) in RowMut::<Coeff>::all(words, n).zip(fresh) {
-                let mut own = RowMut::assume(&mut scratch);
-                own.clear();
-                self.add_noise_to(&mut own, noise, q);
-                row.add(own.row(), q);
+                row.add(self.noise(RowMut::over(&mut scratch), noise, q).row(), q);
             }
         };
         let params = self.fingerprint();
         key_pair::generate(params, self.ring(), (chain.primes(), fresh), add_noise, rng)
     }
 
-    /// `e` times the factor on all noise, as coefficients, to zeros.
-    pub(crate) fn add_noise_to(&self, out: &mut RowMut<'_, Coeff>, noise: &[i16], q: &Prime) {
-        out.add_small(noise, q);
+    /// `e` times the factor on all noise.
+    pub(crate) fn noise<'r>(
+        &self,
+        out: RowMut<'r, Blank>,
+        noise: &[i16],
+        q: &Prime,
+    ) -> RowMut<'r, Coeff> {
+        let mut out = out.small(noise, q);
         if self.chain().noise_factor() != 1 {
             out.scale(q.factor(self.chain().noise_factor()), q);
         }
+        out
     }
 
-    /// Fills the second component of each pair from a seed: `pairs` modulo each of `primes`.
-    pub(crate) fn expand_uniform(
+    /// The pairs of a switching key: `a_d` from a seed, and `b_d` as `b(scratch, prime, digit, out, a_d)` gives it.
+    pub(super) fn key_pairs(
         &self,
-        words: &mut [u64],
         seed: RngSeed,
-        primes: usize,
-        pairs: usize,
-    ) {
-        let n = self.ring_degree();
-        let seeds = residue_seeds(seed, primes * pairs);
-        parallel::for_each_chunk(words, 2 * n, 0, |_, index, pair| {
-            let q = self.chain().primes()[index / pairs].value();
-            sampling::fill_uniform_row(&mut pair[n..], q, &mut AesCtrRng::from_seed(seeds[index]));
-        });
-    }
-
-    /// `b -= a s` in each pair.
-    fn subtract_products(&self, words: &mut [u64], secret: &[u64], pairs: usize) {
-        let n = self.ring_degree();
-        let secret = Residues::assume(secret, 1, n);
-        parallel::for_each_chunk(words, 2 * n, n, |scratch, index, pair| {
-            let (q, secret) = (&self.chain().primes()[index / pairs], secret.row(index / pairs, 0));
-            let [mut b, a] = RowMut::split(pair);
-            let mut product = RowMut::assume(scratch);
-            product.set_product(a.row(), secret, q);
-            b.subtract(product.row(), q);
-            product.wipe();
-        });
+        b: impl for<'r> Fn(
+            RowMut<'_, Blank>,
+            usize,
+            usize,
+            RowMut<'r, Blank>,
+            Row<'_, Eval>,
+        ) -> RowMut<'r, Eval>
+        + Send
+        + Sync,
+    ) -> Polys<Eval, Vec<u64>> {
+        let (n, primes) = (self.ring_degree(), self.chain().primes());
+        let digits = self.chain().key_digits().len();
+        let seeds = residue_seeds(seed, primes.len() * digits);
+        let pairs = Polys::over(vec![0; primes.len() * 2 * digits * n], 2 * digits, n);
+        pairs.map_pairs(1, |scratch, prime, digit, [b_d, a_d]| {
+            let a_d = a_d.uniform(seeds[prime * digits + digit], &primes[prime]);
+            [b(scratch.row(), prime, digit, b_d, a_d.row()), a_d]
+        })
     }
 
     /// Refuses a set whose keys nothing can be switched with.
@@ -144,38 +142,33 @@ impl Rlwe {
         Ok(())
     }
 
-    /// The key from `from` (evaluations modulo all primes) to `to`.
+    /// The key from one secret to another: see [`super::key_switching`].
     fn generate_switching(
         &self,
-        from: &[u64],
-        to: &[u64],
+        from: Residues<'_, Eval>,
+        to: Residues<'_, Eval>,
         tag: Tag,
         rng: &mut impl CryptoRng,
     ) -> Result<SwitchKey, SchemeError> {
         self.check_switches()?;
-        let chain = self.chain();
-        let (n, primes) = (self.ring_degree(), chain.primes().len());
-        let digits = chain.key_digits().len();
+        let (primes, digits) = (self.chain().primes(), self.chain().key_digits());
         let seed = sampling::fresh_seed(rng);
-        let mut samplers: Vec<Sampler> = (0..digits).map(|_| Sampler::new(self.ring())).collect();
+        let mut samplers: Vec<Sampler> = digits.iter().map(|_| Sampler::new(self.ring())).collect();
         for sampler in &mut samplers {
             sampler.sample_centred_binomial(rng);
         }
-        let mut words = vec![0; 2 * n * digits * primes];
-        let from = Residues::assume(from, 1, n);
-        parallel::for_each_chunk(&mut words, 2 * n, 0, |_, index, pair| {
-            let (prime, digit) = (index / digits, index % digits);
-            let q = &chain.primes()[prime];
-            let [mut b, _] = RowMut::split(pair);
-            self.add_noise_to(&mut b, samplers[digit].coefficients(), q);
-            let mut b = b.forward(q);
-            if chain.key_digits()[digit].primes.contains(&prime) {
-                b.add_scaled(from.row(prime, 0), chain.special_factor(q), q);
+        let polys = self.key_pairs(seed, |scratch, prime, digit, b_d, a_d| {
+            let q = &primes[prime];
+            let mut b_d = self.noise(b_d, samplers[digit].coefficients(), q).forward(q);
+            if digits[digit].primes.contains(&prime) {
+                b_d.add_scaled(from.row(prime, 0), self.chain().special_factor(q), q);
             }
+            let product = scratch.product(a_d, to.row(prime, 0), q);
+            b_d.subtract(product.row(), q);
+            product.wipe();
+            b_d
         });
-        self.expand_uniform(&mut words, seed, primes, digits);
-        self.subtract_products(&mut words, to, digits);
-        Ok(SwitchKey { tag, seed, words })
+        Ok(SwitchKey { tag, seed, polys })
     }
 
     /// The key that brings products back to two components.
@@ -188,13 +181,14 @@ impl Rlwe {
         rng: &mut impl CryptoRng,
     ) -> Result<RelinKey, SchemeError> {
         secret.tag.check(self.fingerprint(), None)?;
-        let n = self.ring_degree();
-        let mut square = Zeroizing::new(vec![0; secret.words.len()]);
-        let primes = self.chain().primes().iter().zip(secret.residues(n).component(0).rows());
-        for (mut out, (q, row)) in RowMut::all(&mut square, n).zip(primes) {
-            out.set_product(row, row, q);
-        }
-        Ok(RelinKey(self.generate_switching(&square, &secret.words, secret.tag, rng)?))
+        let (n, primes) = (self.ring_degree(), self.chain().primes());
+        let secret_rows = secret.residues(n);
+        let square = Polys::over(Zeroizing::new(vec![0; secret.words.len()]), 1, n);
+        let square = square.map_rows(0, |_, prime, _, out| {
+            let s = secret_rows.row(prime, 0);
+            out.product(s, s, &primes[prime])
+        });
+        Ok(RelinKey(self.generate_switching(square.residues(), secret_rows, secret.tag, rng)?))
     }
 
     /// Keys for automorphisms `zeta -> zeta^g`. [`Self::rotation_element`] gives the exponent of a
@@ -218,12 +212,12 @@ impl Rlwe {
                 continue;
             }
             let inverse = Automorphism::new(self.ring(), self.ring().inverse_element(element));
-            let mut image = Zeroizing::new(vec![0; secret.words.len()]);
-            let rows = secret.residues(n).component(0).rows();
-            for (mut out, row) in RowMut::<Eval>::all(&mut image, n).zip(rows) {
-                out.set_image(row, &inverse);
-            }
-            let key = self.generate_switching(&secret.words, &image, secret.tag, rng)?;
+            let own = secret.residues(n);
+            let image = Polys::over(Zeroizing::new(vec![0; secret.words.len()]), 1, n);
+            let image = image.map_rows(0, |_, prime, _, out| {
+                out.image_of_evaluations(own.row(prime, 0), &inverse)
+            });
+            let key = self.generate_switching(own, image.residues(), secret.tag, rng)?;
             keys.insert(
                 element,
                 GaloisKey { key, automorphism: Automorphism::new(self.ring(), element) },
@@ -244,6 +238,7 @@ impl Rlwe {
     ) -> Result<SwitchKey, SchemeError> {
         from.tag.check(self.fingerprint(), None)?;
         to.tag.check(self.fingerprint(), None)?;
-        self.generate_switching(&from.words, &to.words, to.tag, rng)
+        let n = self.ring_degree();
+        self.generate_switching(from.residues(n), to.residues(n), to.tag, rng)
     }
 }

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use super::ciphertext::State;
 use super::evaluation::SCALE_TOLERANCE;
 use super::levels::SPENT_ON_SPEED;
-use super::slot_circuits::evaluators::{Evaluator, Factors, Keyed};
+use super::slot_circuits::evaluators::{Evaluator, FactorPair, Keyed};
 use super::{Ciphertext, Encryption, Plaintext, RelinKey, Rlwe};
 use crate::SchemeError;
 use crate::error::refuse;
@@ -41,7 +41,7 @@ impl Rlwe {
             }
             None => self.square(&a)?,
         };
-        self.settled(self.relinearise(&product, relin)?)
+        self.rescale_product(self.relinearise(&product, relin)?)
     }
 
     /// A product that nobody needs a key for, of factors with any numbers of components at any levels
@@ -99,7 +99,7 @@ impl Rlwe {
         let by = &mut Keyed { scheme: self, relin, galois: None };
         let sum = self.sum_at_one_level(by, products, others)?;
         if self.operations().has_scale() {
-            return self.settled(self.relinearise(&sum, relin)?);
+            return self.rescale_product(self.relinearise(&sum, relin)?);
         }
         by.relinearised(&sum, self.level_below(&sum.state)?)
     }
@@ -108,7 +108,7 @@ impl Rlwe {
     pub(crate) fn sum_at_one_level<E: Evaluator>(
         &self,
         by: &mut E,
-        products: &[Factors<'_, E::Value>],
+        products: &[FactorPair<'_, E::Value>],
         others: &[&E::Value],
     ) -> Result<E::Value, SchemeError> {
         let level = {
@@ -142,14 +142,14 @@ impl Rlwe {
     }
 
     /// The level at which products and others meet: as [`Self::product_level`], for their sum.
-    fn level_of_sum(&self, products: &[Factors<'_, State>], others: &[&State]) -> usize {
+    fn level_of_sum(&self, products: &[FactorPair<'_, State>], others: &[&State]) -> usize {
         let factors = products.iter().flat_map(|(a, b)| std::iter::once(*a).chain(*b));
         let all = factors.chain(others.iter().copied());
         let together = all.map(|c| c.level).min().unwrap_or(1);
         self.best_level(together, |level| {
             let terms = products.iter().map(|(a, b)| self.product_at(a, b.unwrap_or(a), level));
             let mut terms = terms.chain(others.iter().map(|c| self.lowered_state(c, level)));
-            let first = terms.next().unwrap_or(Err(SchemeError::NoiseTooLarge))?;
+            let first = terms.next().unwrap_or_else(Self::nothing_to_sum)?;
             // Terms that came down in different ways have different factors: the sum's is one of them.
             terms.try_fold(first, |sum, term| self.sum_state(&sum, &term?))
         })
@@ -203,14 +203,14 @@ impl Rlwe {
         let mut last = first;
         std::iter::from_fn(|| {
             let level = self.level_of_product(&last, &last);
-            last = self.settled_state(self.product_at(&last, &last, level).ok()?).ok()?;
+            last = self.rescaled_if_scaled(self.product_at(&last, &last, level).ok()?).ok()?;
             Some(())
         })
         .count()
     }
 
-    /// The state of [`Self::settled`].
-    pub(crate) fn settled_state(&self, product: State) -> Result<State, SchemeError> {
+    /// The state of [`Self::rescale_product`].
+    pub(crate) fn rescaled_if_scaled(&self, product: State) -> Result<State, SchemeError> {
         if self.operations().has_scale() { self.rescaled_state(&product) } else { Ok(product) }
     }
 
@@ -236,7 +236,7 @@ impl Rlwe {
         a: &Ciphertext,
         plaintext: &Plaintext,
     ) -> Result<Ciphertext, SchemeError> {
-        self.settled(self.multiply_plain(a, plaintext)?)
+        self.rescale_product(self.multiply_plain(a, plaintext)?)
     }
 
     /// The scale of operands in the clear for products at a level: in CKKS the prime that rescaling divides by,
@@ -255,7 +255,7 @@ impl Rlwe {
     /// # Errors
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::NoiseBudget`]; [`SchemeError::LastLevel`] where no
     /// prime is left to rescale by.
-    pub fn settled(&self, product: Ciphertext) -> Result<Ciphertext, SchemeError> {
+    pub fn rescale_product(&self, product: Ciphertext) -> Result<Ciphertext, SchemeError> {
         if self.operations().has_scale() { self.rescale(&product) } else { Ok(product) }
     }
 
@@ -278,17 +278,17 @@ impl Rlwe {
         let result = if a.level() == b.level() {
             combined(a, b)
         } else {
-            combined(&self.matched(a, b)?, &self.matched(b, a)?)
+            combined(&self.aligned_with(a, b)?, &self.aligned_with(b, a)?)
         };
         match result {
             Err(SchemeError::ScaleMismatch { .. }) if a.level() == b.level() && a.level() > 1 => {
                 // The larger scale goes down unchanged, the other one takes it on its way.
                 if a.scale() > b.scale() {
                     let a = self.mod_switch(a)?;
-                    combined(&a, &self.matched(b, &a)?)
+                    combined(&a, &self.aligned_with(b, &a)?)
                 } else {
                     let b = self.mod_switch(b)?;
-                    combined(&self.matched(a, &b)?, &b)
+                    combined(&self.aligned_with(a, &b)?, &b)
                 }
             }
             result => result,
@@ -302,7 +302,11 @@ impl Rlwe {
     /// # Errors
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], [`SchemeError::NoiseBudget`];
     /// [`SchemeError::Value`] for scales so far apart that 1 cannot be written between them.
-    pub fn matched(&self, a: &Ciphertext, target: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+    pub fn aligned_with(
+        &self,
+        a: &Ciphertext,
+        target: &Ciphertext,
+    ) -> Result<Ciphertext, SchemeError> {
         self.check_pair_of(a, target)?;
         let same_scale = (a.scale() / target.scale() - 1.0).abs() <= SCALE_TOLERANCE;
         if a.level() <= target.level() {

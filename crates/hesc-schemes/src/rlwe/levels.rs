@@ -1,17 +1,20 @@
 //! Fewer primes: modulus switching and rescaling.
 
-use super::buffer::Buffer;
+use hesc_math::ring::{Coeff, Prime};
+
+use super::chain::Division;
 use super::ciphertext::State;
-use super::residues::{Residues, RowMut};
-use super::{Ciphertext, Rlwe, parallel};
+use super::polys::Polys;
+use super::residues::{RowDomain, RowMut, Stored};
+use super::{Ciphertext, Rlwe};
 use crate::SchemeError;
 
 /// Bits of noise budget that a product gives up for fewer primes: what rounding adds to noise that is larger.
 pub(crate) const SPENT_ON_SPEED: f64 = 0.25;
 
-/// A ciphertext's state at a level, and how it comes there.
+/// The state that a ciphertext has at a lower level, and how it comes there.
 #[derive(Clone, Copy)]
-pub(crate) struct WayDown {
+pub(crate) struct ModulusSwitch {
     pub state: State,
     /// Whether primes are dropped for nothing instead of divided by.
     pub dropped: bool,
@@ -67,38 +70,38 @@ impl Rlwe {
     pub fn mod_switch_to(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
         Self::check_reachable(&a.state, level)?;
-        Ok(self.brought(a, self.way_down(&a.state, level, Dropping::Never)?))
+        Ok(self.apply_switch(a, self.modulus_switch(&a.state, level, Dropping::Never)?))
     }
 
     /// A factor of a product brought to a level, from 1 to its own: primes are dropped for nothing where a
     /// division would leave no more noise budget. In BGV the plaintext's factor then depends on which was done, so that
     /// sums, which need equal factors, take [`Self::mod_switch_to`].
     pub(crate) fn lowered(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext, SchemeError> {
-        Ok(self.brought(a, self.way_down(&a.state, level, Dropping::ForSpeed)?))
+        Ok(self.apply_switch(a, self.modulus_switch(&a.state, level, Dropping::ForSpeed)?))
     }
 
     /// The state of [`Self::lowered`].
     pub(crate) fn lowered_state(&self, a: &State, level: usize) -> Result<State, SchemeError> {
-        Ok(self.way_down(a, level, Dropping::ForSpeed)?.state)
+        Ok(self.modulus_switch(a, level, Dropping::ForSpeed)?.state)
     }
 
     /// How a ciphertext comes to a level not above its own.
-    pub(crate) fn way_down(
+    pub(crate) fn modulus_switch(
         &self,
         a: &State,
         level: usize,
         dropping: Dropping,
-    ) -> Result<WayDown, SchemeError> {
+    ) -> Result<ModulusSwitch, SchemeError> {
         if level == a.level {
-            return Ok(WayDown { state: *a, dropped: false });
+            return Ok(ModulusSwitch { state: *a, dropped: false });
         }
         if self.operations().has_scale() {
-            return Ok(WayDown { state: self.dropped_state(a, level)?, dropped: true });
+            return Ok(ModulusSwitch { state: self.dropped_state(a, level)?, dropped: true });
         }
         let divided = self.divided_state(a, level);
         match self.dropped_instead(a, level, dropping, divided.as_ref().ok()) {
-            Some(state) => Ok(WayDown { state, dropped: true }),
-            None => Ok(WayDown { state: divided?, dropped: false }),
+            Some(state) => Ok(ModulusSwitch { state, dropped: true }),
+            None => Ok(ModulusSwitch { state: divided?, dropped: false }),
         }
     }
 
@@ -126,17 +129,17 @@ impl Rlwe {
         self.dropped_state(a, level).ok().filter(enough)
     }
 
-    /// A ciphertext that has come down this way.
-    pub(crate) fn brought(&self, a: &Ciphertext, way: WayDown) -> Ciphertext {
-        let WayDown { state, dropped } = way;
-        let words = if state.level == a.level() {
-            a.words.clone()
+    /// A ciphertext at the level of a switch.
+    pub(crate) fn apply_switch(&self, a: &Ciphertext, switch: ModulusSwitch) -> Ciphertext {
+        let ModulusSwitch { state, dropped } = switch;
+        let polys = if state.level == a.level() {
+            a.polys.clone()
         } else if dropped {
-            self.kept_words(a, state.level)
+            self.dropped_polys(a, state.level)
         } else {
-            self.divided_words(a, state.level)
+            self.divided_polys(a, state.level)
         };
-        Ciphertext { tag: a.tag, state, words }
+        Ciphertext { tag: a.tag, state, polys }
     }
 
     /// At a level whose primes are among those there are: scale, message and noise as they were.
@@ -144,15 +147,14 @@ impl Rlwe {
         self.checked(State { level, ..*a })
     }
 
-    /// The words of the primes that a level has.
-    pub(crate) fn kept_words(&self, a: &Ciphertext, level: usize) -> Buffer {
-        let (own, length) = (self.residues(a), a.components() * self.ring_degree());
-        let (there, wanted) = (self.chain().places(a.level()), self.chain().places(level));
-        let mut words = Buffer::take(length * wanted.len());
-        for (out, place) in words.chunks_exact_mut(length).zip(wanted) {
-            out.copy_from_slice(own.at(there.partition_point(|other| other < place)));
-        }
-        words
+    /// What a ciphertext has modulo the primes of a level, which are among its own.
+    pub(crate) fn dropped_polys(&self, a: &Ciphertext, level: usize) -> Polys<Stored> {
+        let own = a.residues();
+        let (present, wanted) = (self.chain().places(a.level()), self.chain().places(level));
+        let kept = Polys::take(wanted.len(), own.components(), own.ring_degree());
+        kept.map_primes_in_pass(0, |_, prime, out| {
+            out.copy(own.at(present.partition_point(|&place| place < wanted[prime])))
+        })
     }
 
     /// At a level below, divided by the primes that it has not and rounded.
@@ -165,35 +167,43 @@ impl Rlwe {
         self.checked(divided)
     }
 
-    /// The words of every component divided by the primes that a level below has not, and rounded.
-    pub(crate) fn divided_words(&self, a: &Ciphertext, level: usize) -> Buffer {
-        let (n, chain, components) = (self.ring_degree(), self.chain(), a.components());
+    /// Every component divided by the primes that a level below has not, and rounded.
+    pub(crate) fn divided_polys(&self, a: &Ciphertext, level: usize) -> Polys<Stored> {
+        let (chain, own) = (self.chain(), a.residues());
         let (before, after) = (chain.level(a.level()), chain.level(level));
         let division = chain.division(a.level(), level);
-        let own = self.residues(a);
-        let mut divisors = Buffer::take(division.divisors.len() * components * n);
-        parallel::for_each_row(&mut divisors, (components, n), 0, |_, divisor, component, out| {
-            let (prime, mut row) = (division.divisors[divisor], RowMut::assume(out));
-            row.copy(own.row(prime, component));
-            self.domain().coefficients(row, &before[prime]);
+        let (components, n) = (own.components(), own.ring_degree());
+        let divisors = Polys::take(division.divisors.len(), components, n);
+        let divisors = divisors.map_rows(0, |_, divisor, component, row| {
+            let prime = division.divisors[divisor];
+            self.domain().coefficients(row.copy(own.row(prime, component)), &before[prime])
         });
-        let divisors = Residues::assume(&divisors, components, n);
-        let prepared =
-            parallel::prepare(&division.remainder, components, n, |component, divisor| {
-                divisors.row(divisor, component)
-            });
-        let mut words = Buffer::take(after.len() * components * n);
-        parallel::for_each_row(&mut words, (components, n), n, |scratch, prime, component, out| {
-            let (q, mut out) = (&after[prime], RowMut::assume(out));
-            match division.kept[prime] {
-                Some(kept) => out.copy(own.row(kept, component)),
-                None => out.clear(),
-            }
-            let mut remainder = RowMut::assume(scratch);
-            remainder.convert(&division.remainder, prime, prepared.of(component));
-            let remainder = self.domain().rest_coefficients(remainder, q);
-            out.subtract_and_scale(remainder.row(), division.inverses[prime], q);
-        });
-        words
+        let kept = Polys::take(after.len(), components, n);
+        self.divide_rounded(division, after, divisors, kept, |prime, component, row| {
+            let kept = division.kept[prime].map(|before| own.row(before, component));
+            if let Some(kept) = kept { row.copy(kept) } else { row.zero() }
+        })
+    }
+
+    /// `(A x - [A x]_D) / D` modulo the primes `after` a division by those of `D`, see [`Division`]: `divisors` is `x` modulo
+    /// `D`, and `stored` gives `x` modulo a prime that stays, zero modulo one that joins, from a row of `kept`.
+    pub(super) fn divide_rounded<D: RowDomain>(
+        &self,
+        division: &Division,
+        after: &[Prime],
+        divisors: Polys<Coeff>,
+        kept: Polys<D>,
+        stored: impl for<'r> Fn(usize, usize, RowMut<'r, D>) -> RowMut<'r, Stored> + Send + Sync,
+    ) -> Polys<Stored> {
+        let prepared = divisors.residues().prepare(&division.remainder);
+        kept.map_rows(1, |scratch, prime, component, row| {
+            let q = &after[prime];
+            let mut quotient = stored(prime, component, row);
+            let remainder =
+                scratch.row().convert(&division.remainder, prime, prepared.of(component));
+            let remainder = self.domain().store_coefficients(remainder, q);
+            quotient.subtract_and_scale(remainder.row(), division.inverses[prime], q);
+            quotient
+        })
     }
 }

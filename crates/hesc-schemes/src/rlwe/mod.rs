@@ -56,6 +56,7 @@ pub(crate) mod levels;
 pub mod noise;
 pub(crate) mod parallel;
 mod params;
+pub(crate) mod polys;
 mod prime_set;
 pub(crate) mod products;
 pub(crate) mod residue_wire;
@@ -194,7 +195,7 @@ impl Rlwe {
         &*self.0.operations
     }
 
-    /// What ciphertexts rest as.
+    /// What ciphertexts are stored as.
     pub(crate) fn domain(&self) -> Domain {
         self.operations().domain()
     }

@@ -1,11 +1,8 @@
 //! Loops over residue polynomials, on both cores where there is enough to do.
 
-use hesc_math::ring::Coeff;
-use hesc_math::rns::Conversion;
 use rayon::prelude::*;
 
 use super::buffer::Buffer;
-use super::residues::Row;
 use crate::threads::several_threads;
 
 /// Words below which a second thread costs more than it brings.
@@ -21,7 +18,7 @@ pub(crate) fn worth_threads(words: usize) -> bool {
 
 /// Runs an operation of several loops on a thread of the pool: the caller waits once for all of them
 /// and not once for each.
-pub(crate) fn together<R: Send>(words: usize, operation: impl FnOnce() -> R + Send) -> R {
+pub(crate) fn on_pool<R: Send>(words: usize, operation: impl FnOnce() -> R + Send) -> R {
     if worth_threads(words) { rayon::scope(|_| operation()) } else { operation() }
 }
 
@@ -62,55 +59,11 @@ pub(crate) fn for_each_pass(
     }
 }
 
-/// [`for_each_chunk`] for each row of residues: `body(scratch, prime, component, row)`, of `(components, ring_degree)`.
-pub(crate) fn for_each_row(
-    words: &mut [u64],
-    (components, ring_degree): (usize, usize),
-    scratch: usize,
-    body: impl Fn(&mut [u64], usize, usize, &mut [u64]) + Send + Sync,
-) {
-    for_each_chunk(words, ring_degree, scratch, |scratch, index, row| {
-        body(scratch, index / components, index % components, row);
-    });
-}
-
-/// What a conversion has prepared of several polynomials.
-pub(crate) struct Prepared {
-    words: Buffer,
-    each: usize,
-}
-
-impl Prepared {
-    /// What is prepared of one of them.
-    pub fn of(&self, polynomial: usize) -> &[u64] {
-        &self.words[polynomial * self.each..][..self.each]
-    }
-}
-
-/// Prepares `count` polynomials for conversion; `row(polynomial, i)` is one modulo the `i`-th source.
-pub(crate) fn prepare<'a>(
-    conversion: &Conversion,
-    count: usize,
-    ring_degree: usize,
-    row: impl Fn(usize, usize) -> Row<'a, Coeff> + Send + Sync,
-) -> Prepared {
-    let (block, each) =
-        (conversion.block_words(ring_degree), conversion.prepared_words(ring_degree));
-    let blocks = each / block;
-    let mut words = Buffer::take(count * each);
-    for_each_chunk(&mut words, block, 0, |_, index, out| {
-        let (polynomial, block) = (index / blocks, index % blocks);
-        conversion.prepare_block(out, block, |i| row(polynomial, i).words());
-    });
-    Prepared { words, each }
-}
-
 /// Runs both.
-pub(crate) fn both(words: usize, a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
-    if worth_threads(words) {
-        rayon::join(a, b);
-    } else {
-        a();
-        b();
-    }
+pub(crate) fn both<A: Send, B: Send>(
+    words: usize,
+    a: impl FnOnce() -> A + Send,
+    b: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if worth_threads(words) { rayon::join(a, b) } else { (a(), b()) }
 }

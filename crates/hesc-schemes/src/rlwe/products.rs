@@ -2,38 +2,37 @@
 
 use hesc_math::ring::{Eval, Prime};
 
-use super::buffer::Buffer;
 use super::ciphertext::State;
 use super::domain::Domain;
 use super::keys::{RelinKey, SwitchKey};
 use super::noise::MOST_COMPONENTS;
-use super::residues::{self, Row, RowMut};
+use super::polys::Polys;
+use super::residues::{Blank, Rows, RowsMut, Scratch, Stored};
 use super::{Ciphertext, Rlwe, parallel};
 use crate::SchemeError;
 
 /// The components of a product modulo a prime from those of its factors, of a square if there is no second one.
-/// `row` is scratch space.
-pub(crate) fn multiply_components(
-    out: &mut [u64],
-    row: &mut [u64],
-    x: &[Row<'_, Eval>],
-    y: Option<&[Row<'_, Eval>]>,
+pub(crate) fn multiply_components<'r>(
+    out: RowsMut<'r, Blank>,
+    scratch: Scratch<'_>,
+    x: Rows<'_, Eval>,
+    y: Option<Rows<'_, Eval>>,
     q: &Prime,
-) {
-    if let (&[a_0, a_1], &[b_0, b_1]) = (x, y.unwrap_or(x)) {
-        let second = y.map(|_| [b_0, b_1]);
-        return residues::tensor(RowMut::split(out), [a_0, a_1], second, q);
+) -> RowsMut<'r, Eval> {
+    if let (Some(a), Some(b)) = (x.pair(), y.unwrap_or(x).pair()) {
+        return out.tensor(a, y.map(|_| b), q);
     }
-    let (y, mut row) = (y.unwrap_or(x), RowMut::assume(row));
-    let ring_degree = row.row().words().len();
-    for (k, mut out) in RowMut::all(out, ring_degree).enumerate() {
-        let first = (k + 1).saturating_sub(y.len());
-        out.set_product(x[first], y[k - first], q);
-        for i in first + 1..=k.min(x.len() - 1) {
-            row.set_product(x[i], y[k - i], q);
-            out.add(row.row(), q);
+    let y = y.unwrap_or(x);
+    let mut scratch = scratch.row();
+    out.map(|k, out| {
+        let first = (k + 1).saturating_sub(y.count());
+        let mut sum = out.product(x.row(first), y.row(k - first), q);
+        for i in first + 1..=k.min(x.count() - 1) {
+            let product = scratch.reborrow().product(x.row(i), y.row(k - i), q);
+            sum.add(product.row(), q);
         }
-    }
+        sum
+    })
 }
 
 impl Rlwe {
@@ -98,7 +97,7 @@ impl Rlwe {
         b: Option<&Ciphertext>,
     ) -> Result<Ciphertext, SchemeError> {
         let state = self.product_state(&a.state, &b.unwrap_or(a).state)?;
-        Ok(Ciphertext { tag: a.tag, state, words: self.operations().multiply(self, a, b) })
+        Ok(Ciphertext { tag: a.tag, state, polys: self.operations().multiply(self, a, b) })
     }
 
     /// The state of a product of factors of one level, before relinearisation.
@@ -113,19 +112,17 @@ impl Rlwe {
         self.checked(product)
     }
 
-    /// Products of evaluations.
-    pub(crate) fn tensors(&self, a: &Ciphertext, b: Option<&Ciphertext>) -> Buffer {
-        let n = self.ring_degree();
-        let components = a.components() + b.unwrap_or(a).components() - 1;
-        let primes = self.chain().level(a.level());
-        let mut words = Buffer::take(components * n * primes.len());
+    /// The components of a product of ciphertexts that are evaluations.
+    pub(crate) fn tensors(&self, a: &Ciphertext, b: Option<&Ciphertext>) -> Polys<Stored> {
         let (x, y) = (self.evaluations_of(a), b.map(|b| self.evaluations_of(b)));
-        parallel::for_each_pass(&mut words, components * n, n, |row, prime, out| {
-            let x: Vec<_> = x.rows(prime).collect();
-            let y: Option<Vec<_>> = y.map(|y| y.rows(prime).collect());
-            multiply_components(out, row, &x, y.as_deref(), &primes[prime]);
-        });
-        words
+        let components = x.components() + y.unwrap_or(x).components() - 1;
+        let primes = self.chain().level(a.level());
+        let products = Polys::take(primes.len(), components, x.ring_degree());
+        products.map_primes_in_pass(1, |scratch, prime, out| {
+            let (q, y) = (&primes[prime], y.map(|y| y.at(prime)));
+            let product = multiply_components(out, scratch, x.at(prime), y, q);
+            product.map(|_, row| self.domain().store_evaluations(row, q))
+        })
     }
 
     /// Brings a product back to two components.
@@ -145,28 +142,26 @@ impl Rlwe {
             }
         }
         let state = self.switched_state(&a.state)?;
-        Ok(Ciphertext { tag: a.tag, state, words: self.relinearised_words(a, key, a.level()) })
+        Ok(Ciphertext { tag: a.tag, state, polys: self.relinearised_polys(a, key, a.level()) })
     }
 
-    /// The words of three components relinearised, at their level; of what rests as evaluations also at one below.
-    pub(crate) fn relinearised_words(
+    /// Three components relinearised, at their level; of evaluations also at one below.
+    pub(crate) fn relinearised_polys(
         &self,
         a: &Ciphertext,
         key: &RelinKey,
         level: usize,
-    ) -> Buffer {
-        let own = self.residues(a);
-        parallel::together(a.words.len(), || {
+    ) -> Polys<Stored> {
+        let (own, primes) = (a.residues(), self.chain().level(level));
+        parallel::on_pool(a.polys.len(), || {
             if level < a.level() {
                 return self.switch_down(a, &key.0, level);
             }
-            let mut words = self.switch(&self.cut(own.component(2), level), &key.0);
-            let shape = (2, self.ring_degree());
-            parallel::for_each_row(&mut words, shape, 0, |_, prime, component, out| {
-                RowMut::assume(out)
-                    .add(own.row(prime, component), &self.chain().level(level)[prime]);
-            });
-            words
+            let switched = self.switch(&self.digits(own.component(2), level), &key.0);
+            switched.map_rows(0, |_, prime, component, mut row| {
+                row.add(own.row(prime, component), &primes[prime]);
+                row
+            })
         })
     }
 
@@ -188,7 +183,7 @@ impl Rlwe {
         self.check_ciphertext(a)?;
         key.0.tag.check(self.fingerprint(), Some(a.tag))?;
         let state = self.relinearised_state(&a.state, level)?;
-        Ok(Ciphertext { tag: a.tag, state, words: self.relinearised_words(a, key, level) })
+        Ok(Ciphertext { tag: a.tag, state, polys: self.relinearised_polys(a, key, level) })
     }
 
     /// The state of [`Self::relinearise_to`], of three components.
@@ -214,16 +209,14 @@ impl Rlwe {
         key.tag.check(self.fingerprint(), None)?;
         Self::require_two_components(&a.state, "key switching")?;
         let state = self.switched_state(&a.state)?;
-        let n = self.ring_degree();
-        let words = parallel::together(a.words.len(), || {
-            let own = self.residues(a);
-            let mut words = self.switch(&self.cut(own.component(1), a.level()), key);
-            parallel::for_each_chunk(&mut words, 2 * n, 0, |_, prime, out| {
-                let [mut c_0, _] = RowMut::split(out);
-                c_0.add(own.row(prime, 0), &self.chain().level(a.level())[prime]);
-            });
-            words
+        let (own, primes) = (a.residues(), self.chain().level(a.level()));
+        let polys = parallel::on_pool(a.polys.len(), || {
+            let switched = self.switch(&self.digits(own.component(1), a.level()), key);
+            switched.map_pairs(0, |_, prime, _, [mut c_0, c_1]| {
+                c_0.add(own.row(prime, 0), &primes[prime]);
+                [c_0, c_1]
+            })
         });
-        Ok(Ciphertext { tag: key.tag, state, words })
+        Ok(Ciphertext { tag: key.tag, state, polys })
     }
 }

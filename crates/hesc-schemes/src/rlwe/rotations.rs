@@ -2,12 +2,11 @@
 
 use hesc_math::Modulus;
 
-use super::buffer::Buffer;
-use super::ciphertext::State;
 use super::keys::{GaloisKey, GaloisKeys};
-use super::residues::RowMut;
+use super::polys::Polys;
+use super::residues::Stored;
 use super::{Ciphertext, Rlwe, parallel};
-use crate::SchemeError;
+use crate::{AutomorphismKey, SchemeError};
 
 impl Rlwe {
     /// Refuses keys of another pair than the ciphertext's, whether they are needed or not.
@@ -32,18 +31,18 @@ impl Rlwe {
         let order = self.ring().value();
         let row = if self.ring().is_power_of_two() { order / 4 } else { 0 };
         if row > 0 && element == order - 1 {
-            let what = self.operations().inversion();
-            return SchemeError::MissingKey { what: what.into(), remedy: "conjugate=True".into() };
+            let what = self.operations().inversion().into();
+            return SchemeError::MissingKey { what, key: AutomorphismKey::Inversion };
         }
         let mut powers = std::iter::successors(Some(1), |power| Some(power * 3 % order)).take(row);
         match powers.position(|power| power == element) {
             Some(steps) => SchemeError::MissingKey {
                 what: format!("rotations by {steps} (the same as {})", steps as i64 - row as i64),
-                remedy: format!("rotations=[{steps}]"),
+                key: AutomorphismKey::Rotation(steps),
             },
             None => SchemeError::MissingKey {
                 what: format!("the automorphism X -> X^{element}"),
-                remedy: "generate_galois_keys".into(),
+                key: AutomorphismKey::Exponent(element),
             },
         }
     }
@@ -87,33 +86,39 @@ impl Rlwe {
         }
         let key = self.galois_key(a, element, keys)?;
         let state = self.switched_state(&a.state)?;
-        Ok(parallel::together(a.words.len(), || {
-            let switched =
-                self.switch(&self.cut(self.residues(a).component(1), a.level()), &key.key);
-            self.finish_galois(a, switched, key, state)
-        }))
+        Ok(Ciphertext { tag: a.tag, state, polys: self.image_polys(&a.polys, a.level(), key) })
+    }
+
+    /// The image of two components at a level under the automorphism of a key.
+    pub(crate) fn image_polys(
+        &self,
+        a: &Polys<Stored>,
+        level: usize,
+        key: &GaloisKey,
+    ) -> Polys<Stored> {
+        parallel::on_pool(a.len(), || {
+            let switched = self.switch(&self.digits(a.residues().component(1), level), &key.key);
+            self.automorphism_of_switched(a, switched, level, key)
+        })
     }
 
     /// Adds `c_0` to a switched `c_1` and applies the automorphism to both.
-    fn finish_galois(
+    fn automorphism_of_switched(
         &self,
-        a: &Ciphertext,
-        mut switched: Buffer,
+        a: &Polys<Stored>,
+        switched: Polys<Stored>,
+        level: usize,
         key: &GaloisKey,
-        state: State,
-    ) -> Ciphertext {
-        let (n, own) = (self.ring_degree(), self.residues(a));
-        parallel::for_each_chunk(&mut switched, 2 * n, n, |scratch, prime, out| {
-            let q = &self.chain().level(a.level())[prime];
-            let [mut c_0, c_1] = RowMut::split(out);
-            c_0.add(own.row(prime, 0), q);
-            let mut before = RowMut::assume(scratch);
-            for component in [c_0, c_1] {
-                before.copy(component.row());
-                self.domain().set_image(component, before.row(), &key.automorphism, q);
+    ) -> Polys<Stored> {
+        let primes = self.chain().level(level);
+        switched.map_rows(1, |scratch, prime, component, mut row| {
+            let q = &primes[prime];
+            if component == 0 {
+                row.add(a.row(prime, 0), q);
             }
-        });
-        Ciphertext { tag: a.tag, state, words: switched }
+            let before = scratch.row().copy(row.row());
+            self.domain().image(row.blank(), before.row(), &key.automorphism, q)
+        })
     }
 
     /// Slots rotated by `steps` to the left, in each of two rows of `N / 2` (BFV, BGV) or in the one
@@ -165,15 +170,16 @@ impl Rlwe {
         self.check_pair(a, keys)?;
         Self::require_two_components(&a.state, "a rotation")?;
         let state = self.switched_state(&a.state)?;
-        parallel::together(a.words.len(), || {
-            let lifted = self.lift_everywhere(&self.cut(self.residues(a).component(1), a.level()));
+        parallel::on_pool(a.polys.len(), || {
+            let lifted = self.lift_everywhere(&self.digits(a.residues().component(1), a.level()));
             let rotated = elements.iter().map(|&element| {
                 if element == 1 {
                     return Ok(a.clone());
                 }
                 let key = self.galois_key(a, element, keys)?;
                 let switched = self.switch_lifted(&lifted, &key.key);
-                Ok(self.finish_galois(a, switched, key, state))
+                let polys = self.automorphism_of_switched(&a.polys, switched, a.level(), key);
+                Ok(Ciphertext { tag: a.tag, state, polys })
             });
             rotated.collect()
         })

@@ -4,14 +4,16 @@
 use std::any::Any;
 use std::fmt;
 
+use hesc_math::ring::Eval;
 use zeroize::Zeroizing;
 
-use super::buffer::Buffer;
 use super::chain::{Chain, Quotient};
 use super::ciphertext::{Ciphertext, Plaintext, State};
 use super::domain::Domain;
 use super::integers::Integers;
 use super::noise::Noise;
+use super::polys::{Phase, Polys};
+use super::residues::{Residues, Stored};
 use super::{Rlwe, Spec};
 use crate::SchemeError;
 
@@ -39,13 +41,8 @@ pub(crate) trait Encoding {
         factor: u64,
     ) -> Message<'a>;
 
-    /// The plaintext in a phase, `c_0 + c_1 s + ...` in the scheme's domain.
-    fn decode(
-        &self,
-        scheme: &Rlwe,
-        phase: Zeroizing<Vec<u64>>,
-        a: &State,
-    ) -> Result<Plaintext, SchemeError>;
+    /// The plaintext in a phase.
+    fn decode(&self, scheme: &Rlwe, phase: Phase, a: &State) -> Result<Plaintext, SchemeError>;
 }
 
 /// A plaintext on its way into `c_0`.
@@ -54,19 +51,19 @@ pub(crate) enum Message<'a> {
     Scaled { words: Zeroizing<Vec<u64>>, plain_modulus: u64 },
     /// `m` itself, modulo `t`.
     Lifted { words: Zeroizing<Vec<u64>>, plain_modulus: u64 },
-    /// Evaluations, prime after prime.
-    Evaluated(&'a [u64]),
+    /// Evaluations modulo each prime.
+    Evaluated(Residues<'a, Eval>),
 }
 
 /// Products, and what a division by a prime does to the numbers beside a ciphertext's words.
 pub(crate) trait Multiplication {
-    /// What ciphertexts rest as between operations.
+    /// What ciphertexts are stored as between operations.
     fn domain(&self) -> Domain {
         Domain::Evaluations
     }
 
-    /// The words of a product; of a square if there is no second factor.
-    fn multiply(&self, scheme: &Rlwe, a: &Ciphertext, b: Option<&Ciphertext>) -> Buffer {
+    /// The components of a product; of a square if there is no second factor.
+    fn multiply(&self, scheme: &Rlwe, a: &Ciphertext, b: Option<&Ciphertext>) -> Polys<Stored> {
         scheme.tensors(a, b)
     }
 

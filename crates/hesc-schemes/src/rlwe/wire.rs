@@ -1,19 +1,18 @@
-//! Wire forms. Polynomials travel as coefficients, whatever domain they rest in: the order of
+//! Wire forms. Polynomials travel as coefficients, whatever domain they are stored in: the order of
 //! evaluations is the transform's own business.
 
 use hesc_math::RngSeed;
-use hesc_math::ring::{Automorphism, Prime};
+use hesc_math::ring::{Automorphism, Coeff, Prime};
 use zeroize::Zeroizing;
 
-use super::buffer::Buffer;
 use super::ciphertext::State;
-use super::domain::Domain;
 use super::key_pair::{PublicKey, SecretKey};
 use super::keys::{GaloisKey, GaloisKeys, RelinKey, SwitchKey};
 use super::noise::{MOST_COMPONENTS, Noise};
+use super::polys::Polys;
 use super::residue_wire::{read_residues, residues_length, write_residues};
-use super::residues::RowMut;
-use super::{Ciphertext, Encryption, Rlwe, SeededCiphertext, parallel};
+use super::residues::{Residues, Stored};
+use super::{Ciphertext, Encryption, Rlwe, SeededCiphertext};
 use crate::wire::{BYTE, COUNT, Kind, Reader, SEED, TAG, WORD, Writer, framed};
 use crate::{SchemeError, Tag};
 
@@ -33,34 +32,29 @@ impl Rlwe {
         residues_length(self.ring_degree(), moduli(primes, per_prime))
     }
 
-    /// Writes polynomials, `per_prime` of them for each prime.
-    fn write_polynomials(
-        &self,
-        writer: &mut Writer,
-        words: &[u64],
-        (primes, per_prime): (&[Prime], usize),
-        domain: Domain,
-    ) {
-        let n = self.ring_degree();
-        let mut words = words.to_vec();
-        parallel::for_each_chunk(&mut words, n, 0, |_, index, row| {
-            domain.coefficients(RowMut::assume(row), &primes[index / per_prime]);
-        });
-        write_residues(writer, &words, n, moduli(primes, per_prime));
+    /// Writes the coefficients of polynomials, modulo each of some primes.
+    fn write_polys(&self, writer: &mut Writer, polys: &Polys<Coeff>, primes: &[Prime]) {
+        let moduli = moduli(primes, polys.components());
+        write_residues(writer, polys.words(), self.ring_degree(), moduli);
     }
 
-    fn read_polynomials(
+    /// Reads the coefficients of `per_prime` polynomials modulo each of some primes.
+    fn read_polys(
         &self,
         reader: &mut Reader<'_>,
         (primes, per_prime): (&[Prime], usize),
-        domain: Domain,
-    ) -> Result<Vec<u64>, SchemeError> {
-        let n = self.ring_degree();
-        let mut words = read_residues(reader, n, moduli(primes, per_prime))?;
-        parallel::for_each_chunk(&mut words, n, 0, |_, index, row| {
-            domain.rest_coefficients(RowMut::assume(row), &primes[index / per_prime]);
-        });
-        Ok(words)
+    ) -> Result<Polys<Coeff, Vec<u64>>, SchemeError> {
+        let words = read_residues(reader, self.ring_degree(), moduli(primes, per_prime))?;
+        Ok(Polys::assume(words, per_prime, self.ring_degree()))
+    }
+
+    /// The coefficients of what is as ciphertexts of a level are.
+    fn coefficients_of_all(&self, own: Residues<'_, Stored>, level: usize) -> Polys<Coeff> {
+        let primes = self.chain().level(level);
+        let copies = Polys::take(primes.len(), own.components(), own.ring_degree());
+        copies.map_rows(0, |_, prime, component, row| {
+            self.domain().coefficients(row.copy(own.row(prime, component)), &primes[prime])
+        })
     }
 
     fn read_level(&self, reader: &mut Reader<'_>) -> Result<usize, SchemeError> {
@@ -125,8 +119,8 @@ impl Rlwe {
         let mut writer = Writer::of_length(Kind::VectorCiphertext, length);
         writer.tag(a.tag).u8(level as u8).u8(components as u8).u64(factor);
         Self::write_noise(&mut writer, scale, noise);
-        let primes = self.chain().level(level);
-        self.write_polynomials(&mut writer, &a.words, (primes, components), self.domain());
+        let coefficients = self.coefficients_of_all(a.residues(), level);
+        self.write_polys(&mut writer, &coefficients, self.chain().level(level));
         writer.finish()
     }
 
@@ -149,10 +143,14 @@ impl Rlwe {
         }
         let (scale, noise) = self.read_noise(&mut reader, level)?;
         let primes = self.chain().level(level);
-        let words = self.read_polynomials(&mut reader, (primes, components), self.domain())?;
-        let words = Buffer::from(&*words);
+        let coefficients = self.read_polys(&mut reader, (primes, components))?;
         reader.finish()?;
-        Ok(Ciphertext { tag, state: State { level, components, scale, factor, noise }, words })
+        let polys = Polys::take(primes.len(), components, self.ring_degree());
+        let polys = polys.map_rows(0, |_, prime, component, row| {
+            let row = row.copy(coefficients.row(prime, component));
+            self.domain().store_coefficients(row, &primes[prime])
+        });
+        Ok(Ciphertext { tag, state: State { level, components, scale, factor, noise }, polys })
     }
 
     /// Bytes of a seeded ciphertext at a level, one of the set's.
@@ -167,8 +165,8 @@ impl Rlwe {
         let mut writer = Writer::of_length(Kind::SeededVectorCiphertext, length);
         writer.tag(a.tag).u8(level as u8).bytes(&a.seed);
         Self::write_noise(&mut writer, scale, noise);
-        let primes = self.chain().level(level);
-        self.write_polynomials(&mut writer, &a.words, (primes, 1), self.domain());
+        let coefficients = self.coefficients_of_all(a.polys.residues(), level);
+        self.write_polys(&mut writer, &coefficients, self.chain().level(level));
         writer.finish()
     }
 
@@ -182,28 +180,13 @@ impl Rlwe {
         let level = self.read_level(&mut reader)?;
         let seed: RngSeed = reader.array()?;
         let (scale, noise) = self.read_noise(&mut reader, level)?;
-        let words =
-            self.read_polynomials(&mut reader, (self.chain().level(level), 1), self.domain())?;
+        let primes = self.chain().level(level);
+        let coefficients = self.read_polys(&mut reader, (primes, 1))?;
         reader.finish()?;
+        let polys = coefficients
+            .map_rows(0, |_, prime, _, row| self.domain().store_coefficients(row, &primes[prime]));
         let state = State { level, scale, noise, ..self.fresh_state(Encryption::SecretKey) };
-        Ok(SeededCiphertext { tag, state, seed, words })
-    }
-
-    /// The first components of pairs, side by side.
-    fn first_components(&self, words: &[u64]) -> Vec<u64> {
-        let n = self.ring_degree();
-        words.chunks_exact(2 * n).flat_map(|pair| &pair[..n]).copied().collect()
-    }
-
-    /// Pairs from their first components and the seed of the second ones.
-    fn pairs(&self, first: &[u64], seed: RngSeed, primes: usize) -> Vec<u64> {
-        let n = self.ring_degree();
-        let mut words = vec![0; 2 * first.len()];
-        for (pair, first) in words.chunks_exact_mut(2 * n).zip(first.chunks_exact(n)) {
-            pair[..n].copy_from_slice(first);
-        }
-        self.expand_uniform(&mut words, seed, primes, first.len() / (primes * n));
-        words
+        Ok(SeededCiphertext { tag, state, seed, polys })
     }
 
     /// Bytes of the public key.
@@ -235,13 +218,13 @@ impl Rlwe {
 
     fn write_switch_key(&self, writer: &mut Writer, key: &SwitchKey) {
         writer.bytes(&key.seed);
-        let shape = self.switch_key_shape();
-        self.write_polynomials(
-            writer,
-            &self.first_components(&key.words),
-            shape,
-            Domain::Evaluations,
-        );
+        let (primes, digits) = self.switch_key_shape();
+        let first = Polys::take(primes.len(), digits, self.ring_degree());
+        let first = first.map_rows(0, |_, prime, digit, row| {
+            let [b_d, _] = key.polys.residues().pair(prime, digit);
+            row.copy(b_d).inverse(&primes[prime])
+        });
+        self.write_polys(writer, &first, primes);
     }
 
     fn read_switch_key(&self, reader: &mut Reader<'_>, tag: Tag) -> Result<SwitchKey, SchemeError> {
@@ -250,8 +233,11 @@ impl Rlwe {
         }
         let seed = reader.array()?;
         let shape = self.switch_key_shape();
-        let first = self.read_polynomials(reader, shape, Domain::Evaluations)?;
-        Ok(SwitchKey { tag, seed, words: self.pairs(&first, seed, shape.0.len()) })
+        let first = self.read_polys(reader, shape)?;
+        let first = first.map_rows(0, |_, prime, _, row| row.forward(&shape.0[prime]));
+        let polys =
+            self.key_pairs(seed, |_, prime, digit, b_d, _| b_d.copy(first.row(prime, digit)));
+        Ok(SwitchKey { tag, seed, polys })
     }
 
     fn one_key_to_bytes(&self, kind: Kind, key: &SwitchKey) -> Vec<u8> {

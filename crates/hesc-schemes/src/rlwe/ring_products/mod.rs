@@ -9,7 +9,7 @@ mod blinded_sums;
 mod encrypted_factors;
 
 use hesc_math::ring::{Coeff, Eval, Prime};
-use hesc_math::sampling::{self, Noise as Sampler};
+use hesc_math::sampling::{self, Sampler};
 use hesc_math::{AesCtrRng, RngSeed};
 use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize as _, ZeroizeOnDrop, Zeroizing};
@@ -20,12 +20,12 @@ pub use encrypted_factors::Operand;
 use crate::error::refuse;
 use crate::rlwe::flooding;
 use crate::rlwe::key_pair::{PublicKey, SecretKey, residue_seeds};
-use crate::rlwe::residues::{AtRest, Component, Residues, Row, RowDomain, RowMut};
+use crate::rlwe::residues::{Blank, Component, Residues, Row, RowDomain, RowMut, Stored};
 use crate::rlwe::{PlaintextSpace, Rlwe, SchemeKind, Spec};
 use crate::{Assurance, Fingerprint, SchemeError};
 
 /// Primes of ciphertexts, at most: their product is within 128 bits.
-const MOST_PRIMES: usize = 2;
+const MOST_COEFF_PRIMES: usize = 2;
 
 /// The scale of sets that are made for ring products, whose ciphertexts have scales of their own: vectors of CKKS
 /// under the same keys have this one.
@@ -119,7 +119,7 @@ impl RingProducts {
     pub fn new(scheme: Rlwe) -> Result<Self, SchemeError> {
         let spec = scheme.spec();
         let (primes, special) = (spec.coeff_moduli.len(), spec.special_moduli.len());
-        if primes > MOST_PRIMES {
+        if primes > MOST_COEFF_PRIMES {
             return refuse("coeff_moduli", primes, "ring products take sets of one prime or two");
         }
         if special > 1 {
@@ -249,7 +249,7 @@ impl RingProducts {
     /// Unless both have a residue for each prime.
     pub fn add(&self, a: &mut [u64], b: &[u64]) {
         assert_eq!(b.len(), self.words(), "a polynomial has a residue for each prime");
-        let rows = self.rows::<AtRest>(a).zip(self.residues(b).rows());
+        let rows = self.rows::<Stored>(a).zip(self.residues(b).rows());
         rows.for_each(|((mut a, q), b)| a.add(b, q));
     }
 
@@ -264,9 +264,8 @@ impl RingProducts {
     /// Unless there is a number for each coefficient.
     pub fn multiplier(&self, polynomial: &[i64]) -> Multiplier {
         let mut words = vec![0; self.words()];
-        for (mut row, q) in self.rows::<Coeff>(&mut words) {
-            row.reduce_signed(polynomial, q);
-            row.forward(q);
+        for (row, q) in self.rows::<Blank>(&mut words) {
+            row.reduce_signed(polynomial, q).forward(q);
         }
         Multiplier { params: self.0.fingerprint(), words }
     }
@@ -311,19 +310,17 @@ impl RingProducts {
         key.tag.check(self.0.fingerprint(), None)?;
         let mut mask = Zeroizing::new(vec![0; self.words()]);
         workspace.sampler.sample_ternary(rng);
-        for (mut row, q) in self.rows::<Coeff>(&mut mask) {
-            row.add_small(workspace.sampler.coefficients(), q);
-            row.forward(q);
+        for (row, q) in self.rows::<Blank>(&mut mask) {
+            row.small(workspace.sampler.coefficients(), q).forward(q);
         }
         for (component, by) in [c_0, c_1].into_iter().zip(&key.components) {
             workspace.sampler.sample_centred_binomial(rng);
             let factors = self.residues(by).rows().zip(self.residues(&mask).rows());
-            let scratch = self.rows(&mut workspace.row);
-            for (((mut out, q), (of_key, mask)), (mut row, _)) in
+            let scratch = self.rows::<Blank>(&mut workspace.row);
+            for (((mut out, q), (of_key, mask)), (row, _)) in
                 self.rows(component).zip(factors).zip(scratch)
             {
-                row.set_product(of_key, mask, q);
-                out.add(row.inverse(q).row(), q);
+                out.add(row.product(of_key, mask, q).inverse(q).row(), q);
                 out.add_small(workspace.sampler.coefficients(), q);
             }
         }
@@ -362,8 +359,7 @@ impl RingProducts {
         );
         if let Some((mut quotient, second)) = rows.next() {
             let mut lifted = Zeroizing::new(vec![0; found.len()]);
-            let mut lifted = RowMut::assume(&mut lifted);
-            lifted.recentre(first.row(), q.value(), second);
+            let lifted = RowMut::over(&mut lifted).recentre(first.row(), q.value(), second);
             let modulus = second.modulus();
             let inverse = second.factor(modulus.inverse(q.value() % second.value()));
             quotient.subtract_and_scale(lifted.row(), inverse, second);

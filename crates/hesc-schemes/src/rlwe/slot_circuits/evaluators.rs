@@ -8,7 +8,7 @@ use crate::rlwe::levels::Dropping;
 use crate::rlwe::{Ciphertext, Rlwe, Work};
 
 /// A product, or a square where there is no second factor.
-pub(crate) type Factors<'a, Value> = (&'a Value, Option<&'a Value>);
+pub(crate) type FactorPair<'a, Value> = (&'a Value, Option<&'a Value>);
 
 /// What composed operations are made of.
 pub(crate) trait Evaluator {
@@ -24,7 +24,7 @@ pub(crate) trait Evaluator {
     /// The sum of products and others of one level, not relinearised; at least one product.
     fn sum_of_products(
         &mut self,
-        products: &[Factors<'_, Self::Value>],
+        products: &[FactorPair<'_, Self::Value>],
         others: &[&Self::Value],
     ) -> Result<Self::Value, SchemeError>;
 
@@ -55,7 +55,7 @@ impl Evaluator for Keyed<'_> {
 
     fn sum_of_products(
         &mut self,
-        products: &[Factors<'_, Ciphertext>],
+        products: &[FactorPair<'_, Ciphertext>],
         others: &[&Ciphertext],
     ) -> Result<Ciphertext, SchemeError> {
         let products = products.iter().map(|&(a, b)| match b {
@@ -105,8 +105,8 @@ impl<'a> DryRun<'a> {
         level: usize,
         dropping: Dropping,
     ) -> Result<State, SchemeError> {
-        let way = self.scheme.way_down(a, level, dropping)?;
-        self.work += self.scheme.work_of_way(a.level, level, way.dropped);
+        let way = self.scheme.modulus_switch(a, level, dropping)?;
+        self.work += self.scheme.work_of_switch(a.level, level, way.dropped);
         Ok(way.state)
     }
 }
@@ -124,7 +124,7 @@ impl Evaluator for DryRun<'_> {
 
     fn sum_of_products(
         &mut self,
-        products: &[Factors<'_, State>],
+        products: &[FactorPair<'_, State>],
         others: &[&State],
     ) -> Result<State, SchemeError> {
         let mut terms = products

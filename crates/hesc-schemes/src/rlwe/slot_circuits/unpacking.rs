@@ -1,31 +1,29 @@
 //! Packing and unpacking (`carpov2016packing`, section 3): between one ciphertext whose slots hold elements of
 //! `GR(p^r, d)` and `d` whose slots hold their coordinates.
 
-use hesc_math::residues::correlations;
-use hesc_math::ring::{Coeff, Eval, Prime};
-use rayon::prelude::*;
+use hesc_math::ring::{Eval, Prime};
 
 use crate::SchemeError;
 use crate::error::refuse;
-use crate::rlwe::buffer::Buffer;
 use crate::rlwe::chain::Target;
 use crate::rlwe::ciphertext::State;
 use crate::rlwe::domain::Domain;
 use crate::rlwe::integers::Constant;
+use crate::rlwe::key_switching::Levels;
 use crate::rlwe::keys::{GaloisKey, GaloisKeys};
 use crate::rlwe::noise::{Noise, PlainSize};
-use crate::rlwe::residues::{Residues, Row, RowMut, inner_products};
+use crate::rlwe::polys::Polys;
+use crate::rlwe::residues::{Blank, RowsMut, Stored, inner_products};
 use crate::rlwe::{Basis, Ciphertext, Plaintext, Rlwe, parallel};
 
 /// Words of the sums of outputs that are made together and wait for their division.
 const WAITING: usize = 1 << 23;
 
-/// All images of a ciphertext under the Frobenius map, times the special primes and not yet divided by them: as
-/// evaluations for each target prime, image and component.
+/// All images of a ciphertext under the Frobenius map, times the special primes and not yet divided by them: pairs of
+/// components modulo each target prime.
 struct Images {
     level: usize,
-    count: usize,
-    words: Buffer,
+    polys: Polys<Eval>,
 }
 
 impl Rlwe {
@@ -54,8 +52,8 @@ impl Rlwe {
             let power = Plaintext::integers(self.fingerprint(), words);
             self.check_ciphertext(number)?;
             let state = self.times_monomial_state(&number.state, &power)?;
-            let words = self.times_plain_words(number, &power);
-            packed = self.add(&packed, &Ciphertext { tag: number.tag, state, words })?;
+            let polys = self.times_plain_polys(number, &power);
+            packed = self.add(&packed, &Ciphertext { tag: number.tag, state, polys })?;
         }
         Ok(packed)
     }
@@ -140,7 +138,7 @@ impl Rlwe {
             .iter()
             .map(|constant| self.unpacked_state(&a.state, constant.size, keys.len() + 1, level))
             .collect::<Result<_, _>>()?;
-        Ok(parallel::together(a.words.len(), || {
+        Ok(parallel::on_pool(a.polys.len(), || {
             let images = self.images(a, &keys);
             let (targets, n) = (self.chain().targets(a.level()).count(), self.ring_degree());
             let rotated = match basis {
@@ -156,14 +154,14 @@ impl Rlwe {
                     Some(constants) => self.weighted_images(&images, constants, outputs),
                     None => self.own_weighted_images(&images, own, &keys),
                 };
-                for sums in sums.chunks_exact(targets * 2 * n) {
+                for output in 0..outputs.len() {
                     let state = states[unpacked.len()];
-                    let sums = Residues::assume(sums, 2, n);
-                    let words = self.divided_sums(a.level(), level, 0, |_, target, out| {
-                        let rows = out.into_iter().zip(sums.rows(target.index));
-                        rows.for_each(|(mut out, sum)| out.copy(sum));
+                    let levels = Levels { from: a.level(), to: level };
+                    let polys = self.switch_sums(levels, 0, |_, target, [c_0, c_1]| {
+                        let [x, y] = sums.residues().pair(target.index, output);
+                        [c_0.copy(x), c_1.copy(y)]
                     });
-                    unpacked.push(Ciphertext { tag: a.tag, state, words });
+                    unpacked.push(Ciphertext { tag: a.tag, state, polys });
                 }
             }
             unpacked
@@ -203,9 +201,6 @@ impl Rlwe {
         keys: &GaloisKeys,
     ) -> Result<Ciphertext, SchemeError> {
         self.check_outputs(&[output])?;
-        let image = |a: &Ciphertext, times: usize| {
-            self.apply_galois(a, self.frobenius_element(times as i64)?, keys)
-        };
         let words = match basis {
             Basis::Normal => {
                 // The images of the constant are in its coordinates.
@@ -217,19 +212,26 @@ impl Rlwe {
             Basis::Powers => self.constant_of(basis, output)?.words.clone(),
         };
         let product = self.multiply_plain(a, &Plaintext::integers(self.fingerprint(), words))?;
-        let d = self.field_slots()?.ring().degree();
+        let (d, level) = (self.field_slots()?.ring().degree(), a.level());
+        let state = self.extracted_state(&a.state, &product.state, d)?;
+        let image = |polys: &Polys<Stored>, times: usize| -> Result<_, SchemeError> {
+            let element = self.frobenius_element(times as i64)?;
+            Ok(self.image_polys(polys, level, self.galois_key(a, element, keys)?))
+        };
+        let sum = |a: &Polys<Stored>, b: &Polys<Stored>| {
+            self.sum_polys(a.residues(), b.residues(), level, false)
+        };
         // The sum of the first images, twice as many for each bit of their number.
-        let (mut sum, mut images) = (product.clone(), 1);
+        let (mut images, mut count) = (product.polys.clone(), 1);
         for bit in (0..d.ilog2()).rev() {
-            sum = self.add(&sum, &image(&sum, images)?)?;
-            images *= 2;
+            images = sum(&images, &image(&images, count)?);
+            count *= 2;
             if d >> bit & 1 == 1 {
-                sum = self.add(&product, &image(&sum, 1)?)?;
-                images += 1;
+                images = sum(&product.polys, &image(&images, 1)?);
+                count += 1;
             }
         }
-        let state = self.extracted_state(&a.state, &product.state, d)?;
-        Ok(Ciphertext { state, ..sum })
+        Ok(Ciphertext { tag: a.tag, state, polys: images })
     }
 
     /// The state of [`Self::extract`]: the noise of the product in all images, which depend on each other, and a
@@ -294,86 +296,76 @@ impl Rlwe {
 
     /// All Frobenius images, the ciphertext itself first.
     fn images(&self, a: &Ciphertext, keys: &[&GaloisKey]) -> Images {
-        let (n, chain, level) = (self.ring_degree(), self.chain(), a.level());
-        let lifted = self.lift_everywhere(&self.cut(self.residues(a).component(1), level));
+        let (chain, level) = (self.chain(), a.level());
+        let lifted = self.lift_everywhere(&self.digits(a.residues().component(1), level));
         let own = self.evaluations_of(a);
         let targets: Vec<Target<'_>> = chain.targets(level).collect();
-        let images = 1 + keys.len();
-        let mut words = Buffer::take(targets.len() * images * 2 * n);
-        parallel::for_each_chunk(&mut words, images * 2 * n, 2 * n, |scratch, index, out| {
+        let images = Polys::take(targets.len(), 2 * (1 + keys.len()), self.ring_degree());
+        let polys = images.map_pairs(2, |scratch, index, image, [b, a]| {
             let target = targets[index];
             let q = target.prime;
             let special = chain.special_factor(q);
-            let (itself, others) = out.split_at_mut(2 * n);
-            for (component, mut out) in RowMut::all(itself, n).enumerate() {
+            let Some(key) = image.checked_sub(1).map(|other| keys[other]) else {
                 // Times the special primes, which is zero modulo them.
-                match target.own {
-                    Some(prime) => out.set_scaled(own.row(prime, component), special, q),
-                    None => out.clear(),
-                }
+                return match target.in_level {
+                    Some(prime) => {
+                        let [x, y] = own.pair(prime, 0);
+                        [b.scaled(x, special, q), a.scaled(y, special, q)]
+                    }
+                    None => [b.zero(), a.zero()],
+                };
+            };
+            let [mut x, y] = self.lifted_products(scratch.split(), &lifted, target, &key.key);
+            if let Some(prime) = target.in_level {
+                x.add_scaled(own.row(prime, 0), special, q);
             }
-            for (key, out) in keys.iter().zip(others.chunks_exact_mut(2 * n)) {
-                let [mut first, mut second] = RowMut::split(&mut *scratch);
-                self.lifted_products(
-                    [first.reborrow(), second.reborrow()],
-                    &lifted,
-                    target,
-                    &key.key,
-                );
-                if let Some(prime) = target.own {
-                    first.add_scaled(own.row(prime, 0), special, q);
-                }
-                for (mut out, row) in RowMut::<Eval>::all(out, n).zip([first, second]) {
-                    out.set_image(row.row(), &key.automorphism);
-                }
-            }
+            [
+                b.image_of_evaluations(x.row(), &key.automorphism),
+                a.image_of_evaluations(y.row(), &key.automorphism),
+            ]
         });
-        Images { level, count: images, words }
+        Images { level, polys }
     }
 
-    /// A constant and its Frobenius images modulo the target primes of a level, as evaluations: the images of one
+    /// A constant and its Frobenius images modulo the target primes of a level: the images of one
     /// are its evaluations in another order.
-    fn constants(&self, constant: &[u64], level: usize, keys: &[&GaloisKey]) -> Buffer {
-        let (n, chain) = (self.ring_degree(), self.chain());
-        let targets: Vec<Target<'_>> = chain.targets(level).collect();
-        let images = 1 + keys.len();
-        let mut words = Buffer::take(targets.len() * images * n);
-        parallel::for_each_chunk(&mut words, images * n, 0, |_, index, out| {
-            self.constant_images(out, constant, targets[index].prime, keys);
-        });
-        words
+    fn constants(&self, constant: &[u64], level: usize, keys: &[&GaloisKey]) -> Polys<Eval> {
+        let targets: Vec<Target<'_>> = self.chain().targets(level).collect();
+        let images = Polys::take(targets.len(), 1 + keys.len(), self.ring_degree());
+        images.map_primes(0, |_, index, out| {
+            self.constant_images(out, constant, targets[index].prime, keys)
+        })
     }
 
     /// A constant and its Frobenius images modulo a prime.
-    fn constant_images(&self, out: &mut [u64], constant: &[u64], q: &Prime, keys: &[&GaloisKey]) {
-        let n = self.ring_degree();
-        let (first, others) = out.split_at_mut(n);
-        let mut first = RowMut::<Coeff>::assume(first);
-        first.lift_centred(constant, self.spec().plaintext.modulus(), q);
-        let first = first.forward(q);
-        for (mut out, key) in RowMut::<Eval>::all(others, n).zip(keys) {
-            out.set_image(first.row(), &key.automorphism);
-        }
+    fn constant_images<'r>(
+        &self,
+        out: RowsMut<'r, Blank>,
+        constant: &[u64],
+        q: &Prime,
+        keys: &[&GaloisKey],
+    ) -> RowsMut<'r, Eval> {
+        let t = self.spec().plaintext.modulus();
+        out.first_and_others(
+            |first| first.lift_centred(constant, t, q).forward(q),
+            |index, first, out| out.image_of_evaluations(first, &keys[index].automorphism),
+        )
     }
 
-    /// The sums of some outputs, of one constant whose images they take in turn: in each target after target, in
-    /// each component after component.
-    fn weighted_images(&self, images: &Images, constants: &[u64], outputs: &[usize]) -> Buffer {
-        let (n, chain, d) = (self.ring_degree(), self.chain(), images.count);
-        let targets: Vec<Target<'_>> = chain.targets(images.level).collect();
-        let constants = Residues::<Eval>::assume(constants, d, n);
-        let mut words = Buffer::take(outputs.len() * targets.len() * 2 * n);
-        let mut by_target: Vec<Vec<[&mut [u64]; 2]>> = targets.iter().map(|_| Vec::new()).collect();
-        for (i, row) in words.chunks_exact_mut(2 * n).enumerate() {
-            by_target[i % targets.len()].push(row.split_at_mut(n).into());
-        }
-        by_target.into_par_iter().enumerate().for_each(|(index, mut sums)| {
-            let constants: Vec<&[u64]> = constants.rows(index).map(Row::words).collect();
-            let (firsts, seconds): (Vec<_>, Vec<_>) =
-                images.pairs(index, n).map(|[x, y]| (x.words(), y.words())).unzip();
-            correlations(&mut sums, outputs, &constants, &firsts, &seconds, targets[index].prime);
-        });
-        words
+    /// The sums of some outputs, of one constant whose images they take in turn: pairs of components modulo each target.
+    fn weighted_images(
+        &self,
+        images: &Images,
+        constants: &Polys<Eval>,
+        outputs: &[usize],
+    ) -> Polys<Eval> {
+        let targets: Vec<Target<'_>> = self.chain().targets(images.level).collect();
+        let sums = Polys::take(targets.len(), 2 * outputs.len(), self.ring_degree());
+        sums.map_primes(0, |_, index, sums| {
+            let constants = constants.residues().rows(index);
+            let images = images.polys.residues().pairs(index);
+            sums.correlations(outputs, constants, images, targets[index].prime)
+        })
     }
 
     /// The same of outputs with a constant each.
@@ -382,25 +374,14 @@ impl Rlwe {
         images: &Images,
         constants: &[&Constant],
         keys: &[&GaloisKey],
-    ) -> Buffer {
-        let (n, chain, d) = (self.ring_degree(), self.chain(), images.count);
-        let targets: Vec<Target<'_>> = chain.targets(images.level).collect();
-        let mut words = Buffer::take(constants.len() * targets.len() * 2 * n);
-        parallel::for_each_chunk(&mut words, 2 * n, d * n, |factors, i, out| {
-            let (output, index) = (i / targets.len(), i % targets.len());
+    ) -> Polys<Eval> {
+        let targets: Vec<Target<'_>> = self.chain().targets(images.level).collect();
+        let sums = Polys::take(targets.len(), 2 * constants.len(), self.ring_degree());
+        sums.map_pairs(1 + keys.len(), |factors, index, output, out| {
             let q = targets[index].prime;
-            self.constant_images(factors, &constants[output].words, q, keys);
-            inner_products(RowMut::split(out), Row::all(factors, n), images.pairs(index, n), q);
-        });
-        words
-    }
-}
-
-impl Images {
-    /// Both components of all images modulo a target prime.
-    fn pairs(&self, index: usize, n: usize) -> impl Iterator<Item = [Row<'_, Eval>; 2]> {
-        let all = Residues::assume(&self.words, 2 * self.count, n);
-        (0..self.count).map(move |image| [0, 1].map(|i| all.row(index, 2 * image + i)))
+            let factors = self.constant_images(factors, &constants[output].words, q, keys);
+            inner_products(out, factors.rows().iter(), images.polys.residues().pairs(index), q)
+        })
     }
 }
 
@@ -429,17 +410,15 @@ mod tests {
             let primes = s.chain().level(state.level);
             // Numbers as a ciphertext that hides nothing.
             let clear = |coefficients: &[i64], noise: Noise| {
-                let mut words = Buffer::take(2 * n * primes.len());
-                words.fill(0);
-                for (row, prime) in words.chunks_exact_mut(2 * n).zip(primes) {
-                    for (word, &x) in row.iter_mut().zip(coefficients) {
-                        *word = prime.modulus().reduce_signed(x);
-                    }
-                    prime.forward(&mut row[..n]);
-                }
-                Ciphertext { tag, state: State { noise, ..state }, words }
+                let polys = Polys::take(primes.len(), 2, n);
+                let polys = polys.map_pairs(0, |_, prime, _, [c_0, c_1]| {
+                    let q = &primes[prime];
+                    let c_0 = c_0.reduce_signed(coefficients, q);
+                    [s.domain().store_coefficients(c_0, q), c_1.zero()]
+                });
+                Ciphertext { tag, state: State { noise, ..state }, polys }
             };
-            let nothing = clear(&[], s.white(s.least_deviation()));
+            let nothing = clear(&vec![0; n], s.white(s.least_deviation()));
             let mut grown = 0.0f64;
             for j in 1..d {
                 // What each coefficient gives to each of the product.
@@ -454,8 +433,8 @@ mod tests {
                     let a = clear(&signs, noise);
                     all[j] = &a;
                     let packed = s.pack(&all).unwrap();
-                    let mut phase = s.phase(&secret, &packed).unwrap();
-                    s.to_coefficients(&mut phase, packed.level());
+                    let phase = s.phase(&secret, &packed).unwrap();
+                    let mut phase = s.coefficients(phase, packed.level()).into_words();
                     let mut found = vec![0.0; n];
                     Composition::new(primes).centred(&mut found, &mut phase);
                     let largest = found.iter().fold(0.0f64, |most, x| most.max(x.abs()));

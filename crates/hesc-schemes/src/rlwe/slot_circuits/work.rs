@@ -85,7 +85,7 @@ impl Rlwe {
     }
 
     /// From one level to another, by a division or without the primes that it has not.
-    pub(crate) fn work_of_way(&self, from: usize, to: usize, dropped: bool) -> Work {
+    pub(crate) fn work_of_switch(&self, from: usize, to: usize, dropped: bool) -> Work {
         let after = self.chain().level(to).len() as f64;
         if from == to {
             return Work::default();

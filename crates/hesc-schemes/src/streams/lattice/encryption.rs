@@ -1,4 +1,4 @@
-use hesc_math::sampling::{self, Noise};
+use hesc_math::sampling::{self, Sampler};
 use hesc_math::{AesCtrRng, Coeff, Eval, Poly, RngSeed, Word, kernels};
 use rand_core::{CryptoRng, SeedableRng};
 use rayon::prelude::*;
@@ -96,7 +96,7 @@ impl<W: Word, E: Encoding<W>> Encrypt for Lattice<W, E> {
         let mut words = vec![W::zeroed(); blocks * 2 * ring.poly_len()];
         for_each_group(&mut words, 2 * ring.poly_len(), |group, out| {
             let mut rng = AesCtrRng::from_seed(*seeds[group]);
-            let mut noise = Noise::new(ring.index());
+            let mut noise = Sampler::new(ring.index());
             let mut scratch = self.encoding().scratch();
             let mut mask = Poly::<W, Coeff>::zero(ring);
             let rows = bits.chunks_exact(self.words_per_block()).skip(group * GROUP);
@@ -142,7 +142,7 @@ impl<W: Word, E: Encoding<W>> Encrypt for Lattice<W, E> {
         let seeds = group_generators(blocks, rng);
         for_each_group(&mut words, ring.poly_len(), |group, out| {
             let mut rng = AesCtrRng::from_seed(*seeds[group]);
-            let mut noise = Noise::new(ring.index());
+            let mut noise = Sampler::new(ring.index());
             let mut scratch = self.encoding().scratch();
             let rows = bits.chunks_exact(self.words_per_block()).skip(group * GROUP);
             for (block, bits) in out.chunks_exact_mut(ring.poly_len()).zip(rows) {

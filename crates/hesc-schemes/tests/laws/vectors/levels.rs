@@ -201,7 +201,7 @@ fn matched_operands_add() {
         let lowest = if scheme == SchemeKind::Ckks { 2 } else { 1 };
         for level in (lowest..=lower.level()).rev() {
             let target = s.mod_switch_to(&lower, level).unwrap();
-            let matched = s.matched(&first, &target).unwrap();
+            let matched = s.aligned_with(&first, &target).unwrap();
             assert_eq!(matched.level(), level);
             assert!((matched.scale() / target.scale() - 1.0).abs() < 1e-12);
             let sum = s.add(&matched, &target).unwrap();
@@ -211,9 +211,9 @@ fn matched_operands_add() {
                 p.check(&sum, |i| 2 * i64::from(i < 16));
             }
             // Already there, or below.
-            let same = s.matched(&target, &matched).unwrap();
+            let same = s.aligned_with(&target, &matched).unwrap();
             assert_eq!(s.ciphertext_to_bytes(&same), s.ciphertext_to_bytes(&target));
-            let below = s.matched(&target, &first).unwrap();
+            let below = s.aligned_with(&target, &first).unwrap();
             assert_eq!(s.ciphertext_to_bytes(&below), s.ciphertext_to_bytes(&target));
         }
     }

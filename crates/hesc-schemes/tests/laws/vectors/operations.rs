@@ -175,9 +175,9 @@ pub fn operations() -> Vec<Operation> {
             ..PLAIN
         },
         Operation {
-            name: "settled",
+            name: "rescale_product",
             schemes: &[Ckks],
-            run: |w, _, a, _| w.party.scheme.settled(a.clone()).map(drop),
+            run: |w, _, a, _| w.party.scheme.rescale_product(a.clone()).map(drop),
             ..PLAIN
         },
         Operation {
@@ -259,8 +259,8 @@ pub fn operations() -> Vec<Operation> {
             ..PLAIN
         },
         Operation {
-            name: "matched",
-            run: |w, _, a, b| w.party.scheme.matched(a, b).map(drop),
+            name: "aligned_with",
+            run: |w, _, a, b| w.party.scheme.aligned_with(a, b).map(drop),
             binary: true,
             ..PLAIN
         },

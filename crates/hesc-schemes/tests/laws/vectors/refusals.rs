@@ -87,7 +87,7 @@ fn operations_take_what_belongs_together() {
             let result = (operation.run)(&w, &w, &a, &b);
             // The scale of 2^40 does not survive a prime of 2^50.
             let rescaled = matches!(result, Err(SchemeError::NoiseBudget { .. }));
-            let drops = ["rescale", "settled"].contains(&operation.name);
+            let drops = ["rescale", "rescale_product"].contains(&operation.name);
             let expected = if drops { rescaled } else { result.is_ok() };
             assert!(expected, "{scheme}, {}: {result:?}", operation.name);
         }
@@ -201,7 +201,7 @@ fn another_level_or_scale_is_refused() {
         // Those that bring their operands to one level take any.
         let anywhere = [
             "check_inputs",
-            "matched",
+            "aligned_with",
             "product",
             "product_of_components",
             "sum",
@@ -300,8 +300,14 @@ fn an_exhausted_budget_is_refused_by_every_operation() {
             });
             let target = ones(&mut w.party, 1);
             for operation in of(scheme).filter(|o| o.grows) {
-                let switches =
-                    ["lower", "mod_switch", "mod_switch_to", "rescale", "settled", "matched"];
+                let switches = [
+                    "lower",
+                    "mod_switch",
+                    "mod_switch_to",
+                    "rescale",
+                    "rescale_product",
+                    "aligned_with",
+                ];
                 let (mut a, mut b) = (low.clone(), target.clone());
                 if switches.contains(&operation.name) {
                     a = high.clone();
