@@ -431,7 +431,12 @@ def test_other_plans_refuse_trees_that_compare_categories() -> None:
     x, y = data(np.random.default_rng(9), holes=False, coded=True)
     model: Any = ensemble.HistGradientBoostingClassifier(max_iter=3, categorical_features=[1, 3])
     private = PrivateClassifier(model).fit(x, (y > 2).astype(int))
-    plans: list[Any] = [Scores(), Classes(), Outsourced(), Scores(refit="additive", bins="thresholds")]
+    plans: list[Any] = [
+        Scores(),
+        Classes(),
+        Outsourced(),
+        Scores(refit="additive", bins="thresholds"),
+    ]
     for options in plans:
         with pytest.raises(hesc.ParameterError, match=r"Trees\(\).*OneHotEncoder"):
             private.plan(x, options)

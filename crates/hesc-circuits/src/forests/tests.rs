@@ -1,6 +1,6 @@
 use hesc_math::AesCtrRng;
 use hesc_schemes::SchemeError;
-use hesc_schemes::rlwe::{PublicKey, SecretKey};
+use hesc_schemes::rlwe::{PublicKey, Scratch, SecretKey};
 use rand_core::{Rng as _, SeedableRng};
 
 use super::sizes::MULTIPLIER;
