@@ -37,6 +37,7 @@ class Plan:
     of_costs: int
     of_values: int
     blocks: int
+    number_bits: int
     bits: int
 
     @property
@@ -69,7 +70,7 @@ def read_plan(data: bytes) -> Plan:
     most, reach, degree = struct.unpack_from("<IQI", body, at)
     at += 16
     moduli = list(struct.unpack_from("<QQ", body, at))
-    of_costs, of_values, blocks, _, bits = struct.unpack("<QQIdB", body[at + 16 :])
+    of_costs, of_values, blocks, _, number_bits, bits = struct.unpack("<QQIdBB", body[at + 16 :])
     outputs = list(zip(pairs[::2], pairs[1::2], strict=True))
     found = Plan(
         blake3(data)[:16],
@@ -82,6 +83,7 @@ def read_plan(data: bytes) -> Plan:
         of_costs,
         of_values,
         blocks,
+        number_bits,
         bits,
     )
     assert of_costs > most
@@ -220,18 +222,20 @@ def answer(
             for place, values in enumerate(total):
                 sums[place].append(coefficients(values, q))
         c_0, c_1 = (_together(rows_, plan) for rows_ in sums)
-        seconds += [_rounded(int(x), plan) for x in c_1]
+        seconds += [_rounded(int(x), plan, plan.bits) for x in c_1]
         for place, (constant, _) in zip(plan.places, part, strict=False):
             more = (2 * plan.modulus * constant + t) // (2 * t)
-            numbers.append(_rounded((int(c_0[place]) + more) % plan.modulus, plan))
+            number = (int(c_0[place]) + more) % plan.modulus
+            numbers.append(_rounded(number, plan, plan.number_bits))
     body = wire.open_frame(data, "forest query")[:_NAMES]
-    body += b"".join(wire.pack(np.array(part), plan.bits) for part in (seconds, numbers))
+    body += wire.pack(np.array(seconds), plan.bits)
+    body += wire.pack(np.array(numbers), plan.number_bits)
     return wire.frame("forest answer", body)
 
 
-def _rounded(x: int, plan: Plan) -> int:
-    """Switched to the bits of an answer."""
-    return ((x << (plan.bits + 1)) + plan.modulus) // (2 * plan.modulus) % (1 << plan.bits)
+def _rounded(x: int, plan: Plan, bits: int) -> int:
+    """Switched to so many bits."""
+    return ((x << (bits + 1)) + plan.modulus) // (2 * plan.modulus) % (1 << bits)
 
 
 def decrypt(data: bytes, plan: Plan, secret: NDArray[np.int64]) -> list[list[int]]:
@@ -243,8 +247,8 @@ def decrypt(data: bytes, plan: Plan, secret: NDArray[np.int64]) -> list[list[int
     length = -(-answers * plan.ring_degree * bits // 8)
     seconds = wire.unpack(body[_NAMES : _NAMES + length], answers * plan.ring_degree, bits)
     rest = body[_NAMES + length :]
-    assert len(rest) == -(-leaves * bits // 8)
-    firsts = wire.unpack(rest, leaves, bits)
+    assert len(rest) == -(-leaves * plan.number_bits // 8)
+    firsts = wire.unpack(rest, leaves, plan.number_bits)
     numbers: list[int] = []
     for c_1 in seconds.reshape(answers, plan.ring_degree):
         # A ternary secret: products of 41 bits in sums of thousands are below 2^63.
@@ -252,7 +256,8 @@ def decrypt(data: bytes, plan: Plan, secret: NDArray[np.int64]) -> list[list[int
         folded = product[: plan.ring_degree].copy()
         folded[:-1] -= product[plan.ring_degree :]
         for place in plan.places[: leaves - len(numbers)]:
-            phase = (int(firsts[len(numbers)]) + int(folded[place])) % (1 << bits)
+            first = int(firsts[len(numbers)]) << (bits - plan.number_bits)
+            phase = (first + int(folded[place])) % (1 << bits)
             numbers.append(((2 * t * phase + (1 << bits)) >> (bits + 1)) % t)
     found, at = [], 0
     for _, count in plan.outputs:

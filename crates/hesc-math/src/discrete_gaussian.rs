@@ -14,7 +14,8 @@ use zeroize::Zeroizing;
 const BITS: u32 = 127;
 /// Bits that are looked at first: those of a word of 16 bits beside the sign.
 const FIRST: u32 = 15;
-/// Numbers drawn at a time.
+/// Numbers drawn at a time, and those of classes.
+const AT_ONCE: usize = 2048;
 const CHUNK: usize = 256;
 /// What stands for a number whose first bits do not decide.
 const UNDECIDED: i16 = i16::MIN;
@@ -88,8 +89,8 @@ impl DiscreteGaussian {
 
     /// Independent numbers. Cost: 2 bytes of the generator's each.
     pub fn fill(&self, out: &mut [i16], rng: &mut impl CryptoRng) {
-        let mut random = Zeroizing::new([0u16; CHUNK]);
-        for out in out.chunks_mut(CHUNK) {
+        let mut random = Zeroizing::new([0u16; AT_ONCE]);
+        for out in out.chunks_mut(AT_ONCE) {
             let random = &mut random[..out.len()];
             rng.fill_bytes(cast_slice_mut(random));
             if rank(out, random, &self.first) {

@@ -57,7 +57,8 @@ pub fn decrypt(plan: &Plan, key: &SecretKey, answer: &[u8]) -> Result<Vec<i64>, 
         let mask = products.unmask_bits(key, c_1, sizes.bits)?;
         let places = (sizes.width - 1..n).step_by(sizes.width);
         for (place, &c_0) in places.zip(c_0) {
-            let phase = (mask[place] + i128::from(c_0)) as u64 & ((1 << sizes.bits) - 1);
+            let c_0 = i128::from(c_0) << (sizes.bits - sizes.number_bits);
+            let phase = (mask[place] + c_0) as u64 & ((1 << sizes.bits) - 1);
             let number =
                 (u128::from(phase) * u128::from(t) + (1 << (sizes.bits - 1))) >> sizes.bits;
             numbers.push(number as u64);

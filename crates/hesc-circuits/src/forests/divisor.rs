@@ -29,7 +29,7 @@ mod tests {
             let divisor = Divisor::new(value);
             let ends = [0, 1, value - 1, value, 2 * value - 1, u64::from(u32::MAX), u64::MAX];
             let multiples = (1..1000).map(|i| u64::MAX / value / i * value);
-            for x in ends.into_iter().chain(multiples.flat_map(|x| [x - 1, x, x + 1])) {
+            for x in ends.into_iter().chain(multiples.flat_map(|x| [x - 1, x, x.wrapping_add(1)])) {
                 assert_eq!(divisor.remainder(x), x % value, "{x} by {value}");
             }
         }

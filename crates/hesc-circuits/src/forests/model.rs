@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use hesc_kernels::vectorised;
 use hesc_math::Modulus;
 use hesc_math::discrete_gaussian::{CosetGaussian, DiscreteGaussian};
@@ -36,8 +38,7 @@ pub struct Leaf {
 /// A server's trees, ready for queries. Neither printed nor compared; wiped.
 pub struct Model {
     plan: Plan,
-    /// For each output its trees, and for each tree its leaves.
-    outputs: Vec<Vec<Vec<Leaf>>>,
+    outputs: Vec<Output>,
     sums: BlindedSums,
     law: DiscreteGaussian,
     coset: CosetGaussian,
@@ -52,19 +53,42 @@ struct Used {
     numbers: Vec<i64>,
 }
 
-/// What is drawn for one leaf of one answer.
-struct Drawn {
-    /// What is encrypted, but for the bits.
-    constant: u64,
-    /// Edges, and the class of what their bits are multiplied with, modulo `t`.
+/// Leaves of an output side by side, and what they have one after the other.
+#[derive(Default, Zeroize, ZeroizeOnDrop)]
+struct Output {
+    trees: usize,
+    leaves: Vec<FlatLeaf>,
+    conditions: Vec<FlatCondition>,
+    /// Edges, each with all ones where its bit is subtracted.
     terms: Vec<(u32, u64)>,
 }
 
-impl Drop for Drawn {
-    fn drop(&mut self) {
-        self.constant.zeroize();
-        self.terms.zeroize();
-    }
+#[derive(Clone, Copy, Zeroize)]
+struct FlatLeaf {
+    tree: usize,
+    /// Modulo the prime of values.
+    value: u64,
+    /// Where its conditions begin and end.
+    conditions: [usize; 2],
+}
+
+#[derive(Clone, Copy, Zeroize)]
+struct FlatCondition {
+    /// All ones where one is added.
+    constant: u64,
+    /// Where its terms begin and end.
+    terms: [usize; 2],
+}
+
+/// What is drawn for the leaves of an answer, in its order.
+#[derive(Default, Zeroize, ZeroizeOnDrop)]
+struct Drawn {
+    /// What is encrypted of each leaf, but for the bits.
+    constants: Vec<u64>,
+    /// Where the terms of each leaf end.
+    ends: Vec<usize>,
+    /// Edges, and the classes of what their bits are multiplied with, modulo `t`.
+    terms: Vec<(u32, u64)>,
 }
 
 impl Model {
@@ -107,6 +131,8 @@ impl Model {
         let (_, _, t) = plan.plain_moduli();
         let (law, coset) = (DiscreteGaussian::of_deviation_4(), CosetGaussian::new(t));
         let sums = plan.products().blinded_sums();
+        let (_, of_values, _) = plan.plain_moduli();
+        let outputs = outputs.iter().map(|trees| Output::new(trees, of_values)).collect();
         Ok(Self { plan: plan.clone(), outputs, sums, law, coset })
     }
 
@@ -139,8 +165,11 @@ impl Model {
         let mut quotients = Zeroizing::new(vec![0i16; n]);
         let mut scratch = Scratch::default();
         let (mut all, mut numbers) = (Vec::new(), Vec::new());
-        for leaves in self.drawn(rng).chunks(sizes.rows) {
-            let used = self.used(leaves, rng);
+        let drawn = self.drawn(rng);
+        for first in (0..drawn.constants.len()).step_by(sizes.rows) {
+            let constants = &drawn.constants[first..];
+            let constants = &constants[..constants.len().min(sizes.rows)];
+            let used = self.used(&drawn, first..first + constants.len(), rng);
             let multipliers = |block: usize, polynomial: &mut [i64], rng: &mut _| {
                 self.law.fill(&mut quotients, rng);
                 multiples(polynomial, &quotients, t);
@@ -148,19 +177,17 @@ impl Model {
             };
             let sums = [&mut **c_0, &mut **c_1];
             self.sums.compute(&factors, multipliers, sums, &mut scratch, rng)?;
-            let places = (sizes.width - 1..n).step_by(sizes.width).take(leaves.len());
+            let places = (sizes.width - 1..n).step_by(sizes.width).take(constants.len());
             let mut found = products.at(&c_0, places);
-            let constants: Zeroizing<Vec<u64>> =
-                Zeroizing::new(leaves.iter().map(|leaf| leaf.constant).collect());
-            products.add_scaled_with_noise(&mut found, &constants, t, sizes.deviation, rng);
-            numbers.extend(products.round_to_bits(&found, sizes.bits));
+            products.add_scaled_with_noise(&mut found, constants, t, sizes.deviation, rng);
+            numbers.extend(products.round_to_bits(&found, sizes.number_bits));
             all.extend(products.round_to_bits(&c_1, sizes.bits));
         }
         Ok(wire::answer_to_bytes(plan, key, &Answer { c_1: all, numbers }))
     }
 
     /// All leaves, those of each output in an order of their own, with what is drawn for them.
-    fn drawn(&self, rng: &mut impl CryptoRng) -> Vec<Drawn> {
+    fn drawn(&self, rng: &mut impl CryptoRng) -> Drawn {
         let (of_costs, of_values, t) = self.plan.plain_moduli();
         // Numbers that are 1 modulo one of both and 0 modulo the other.
         let inverse = Modulus::new(of_costs).inverse(of_values % of_costs);
@@ -169,17 +196,19 @@ impl Model {
         // Below 2^63: t is below 2^31, and what it is multiplied with below 2^32.
         let modulo_t = Divisor::new(t);
         let number = |r: u64, rho: u64| modulo_t.remainder(cost * r + value * rho);
-        let mut drawn = Vec::with_capacity(self.plan.declared().leaves());
-        for trees in &self.outputs {
-            let mut masks = Zeroizing::new(vec![0u64; trees.len()]);
+        let all: usize = self.outputs.iter().map(|output| output.terms.len()).sum();
+        let leaves = self.plan.declared().leaves();
+        let mut drawn = Drawn {
+            constants: Vec::with_capacity(leaves),
+            ends: Vec::with_capacity(leaves),
+            terms: Vec::with_capacity(all),
+        };
+        for output in &self.outputs {
+            let mut masks = Zeroizing::new(vec![0u64; output.trees]);
             let (last, others) = masks.split_last_mut().unwrap_or_else(|| unreachable!("trees"));
             fill_uniform_row(others, of_values, rng);
             *last = (u64::MAX / of_values * of_values - others.iter().sum::<u64>()) % of_values;
-            let mut order: Vec<(usize, &Leaf)> = trees
-                .iter()
-                .enumerate()
-                .flat_map(|(tree, leaves)| leaves.iter().map(move |leaf| (tree, leaf)))
-                .collect();
+            let mut order: Vec<&FlatLeaf> = output.leaves.iter().collect();
             shuffle(&mut order, rng);
             let mut costs = Zeroizing::new(vec![0u64; order.len()]);
             fill_uniform_row(&mut costs, of_costs - 1, rng);
@@ -187,50 +216,82 @@ impl Model {
             let most = self.plan.declared().most_conditions as usize;
             let mut multiples = Zeroizing::new(vec![0u64; order.len() * most]);
             fill_uniform_row(&mut multiples, of_values, rng);
-            for (place, (&(tree, leaf), r)) in order.iter().zip(costs.iter()).enumerate() {
-                let multiples = &multiples[place * most..][..most];
-                let value = leaf.value.rem_euclid(of_values as i64) as u64 + masks[tree];
-                let mut constant = number(0, value);
-                let mut terms = Vec::with_capacity(leaf.edges().count());
-                for (condition, &rho) in leaf.conditions.iter().zip(multiples) {
+            for (place, (leaf, r)) in order.into_iter().zip(costs.iter()).enumerate() {
+                let mut constant = number(0, leaf.value + masks[leaf.tree]);
+                let [first, end] = leaf.conditions;
+                let conditions = output.conditions[first..end].iter();
+                for (condition, &rho) in conditions.zip(&multiples[place * most..]) {
                     let class = number(r + 1, rho);
-                    constant += class & u64::from(condition.constant).wrapping_neg();
-                    terms.extend(condition.terms.iter().map(|&(edge, negative)| {
-                        let negated = u64::from(negative).wrapping_neg();
+                    constant += class & condition.constant;
+                    let [first, end] = condition.terms;
+                    drawn.terms.extend(output.terms[first..end].iter().map(|&(edge, negated)| {
                         (edge, ((class ^ negated).wrapping_sub(negated)).wrapping_add(t & negated))
                     }));
                 }
-                drawn.push(Drawn { constant: modulo_t.remainder(constant), terms });
+                drawn.constants.push(modulo_t.remainder(constant));
+                drawn.ends.push(drawn.terms.len());
             }
         }
         drawn
     }
 
-    /// What the bits that leaves look at are multiplied with: Gaussian numbers of the classes drawn.
-    fn used(&self, leaves: &[Drawn], rng: &mut impl CryptoRng) -> Used {
+    /// What the bits that some leaves look at are multiplied with: Gaussian numbers of the classes drawn.
+    fn used(&self, drawn: &Drawn, leaves: Range<usize>, rng: &mut impl CryptoRng) -> Used {
         let sizes = self.plan.sizes();
-        let block = |edge: u32| edge as usize / sizes.width;
-        let terms = || leaves.iter().flat_map(|leaf| &leaf.terms);
+        let start = |leaf: usize| leaf.checked_sub(1).map_or(0, |before| drawn.ends[before]);
+        let terms = &drawn.terms[start(leaves.start)..start(leaves.end)];
+        // Edges are below 2^15, and quotients of such numbers are right so.
+        let inverse = (1u32 << 31) / sizes.width as u32 + 1;
+        let block = |edge: u32| ((u64::from(edge) * u64::from(inverse)) >> 31) as usize;
         let mut ends = vec![0; sizes.blocks];
-        terms().for_each(|&(edge, _)| ends[block(edge)] += 1);
-        let count = ends.iter().fold(0, |sum, own| sum + own);
-        // As many as leaves of most conditions take, those of several bits apart.
-        let most = leaves.len() * self.plan.declared().most_conditions as usize;
+        terms.iter().for_each(|&(edge, _)| ends[block(edge)] += 1);
         let mut next = 0;
         for end in &mut ends {
             next += std::mem::replace(end, next);
         }
-        let (mut places, mut numbers) = (vec![0; count], vec![0; count.max(most)]);
-        for (row, leaf) in leaves.iter().enumerate() {
-            for &(edge, class) in &leaf.terms {
-                let at = &mut ends[block(edge)];
-                places[*at] = row * sizes.width + sizes.width - 1 - edge as usize % sizes.width;
-                numbers[*at] = class as i64;
-                *at += 1;
+        // As many as leaves of most conditions take, those of several bits apart.
+        let most = leaves.len() * self.plan.declared().most_conditions as usize;
+        let (mut places, mut numbers) = (vec![0; terms.len()], vec![0; terms.len().max(most)]);
+        let mut at = start(leaves.start);
+        for (row, leaf) in leaves.enumerate() {
+            let end = drawn.ends[leaf];
+            for &(edge, class) in &drawn.terms[at..end] {
+                let block = block(edge);
+                let to = ends[block];
+                places[to] = (row + 1) * sizes.width - 1 - (edge as usize - block * sizes.width);
+                numbers[to] = class as i64;
+                ends[block] += 1;
             }
+            at = end;
         }
         self.coset.fill(&mut numbers, rng);
         Used { ends, places, numbers }
+    }
+}
+
+impl Output {
+    /// The leaves of trees.
+    fn new(trees: &[Vec<Leaf>], of_values: u64) -> Self {
+        let mut output = Self::default();
+        output.trees = trees.len();
+        for (tree, leaf) in trees
+            .iter()
+            .enumerate()
+            .flat_map(|(tree, leaves)| leaves.iter().map(move |x| (tree, x)))
+        {
+            let first = output.conditions.len();
+            for condition in &leaf.conditions {
+                let begin = output.terms.len();
+                let mask = |bit: bool| u64::from(bit).wrapping_neg();
+                output.terms.extend(condition.terms.iter().map(|&(edge, less)| (edge, mask(less))));
+                let terms = [begin, output.terms.len()];
+                output.conditions.push(FlatCondition { constant: mask(condition.constant), terms });
+            }
+            let value = leaf.value.rem_euclid(of_values as i64) as u64;
+            let conditions = [first, output.conditions.len()];
+            output.leaves.push(FlatLeaf { tree, value, conditions });
+        }
+        output
     }
 }
 

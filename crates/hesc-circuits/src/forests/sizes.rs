@@ -55,8 +55,10 @@ pub struct Sizes {
     pub rows: usize,
     /// Ciphertexts of an answer.
     pub answers: usize,
-    /// Bits of a coefficient of an answer.
+    /// Bits of a coefficient of an answer's second part.
     pub bits: u32,
+    /// Bits of a number of its first part, whose rounding is not multiplied with the secret.
+    pub number_bits: u32,
     /// Of the noise that is added to each number.
     pub deviation: f64,
 }
@@ -92,7 +94,7 @@ impl Sizes {
     pub fn answer_bytes(&self, declared: &Declared) -> usize {
         FRAME
             + packed(self.answers * self.ring_degree, self.bits)
-            + packed(declared.leaves(), self.bits)
+            + packed(declared.leaves(), self.number_bits)
     }
 
     /// In a set, with so many ciphertexts of a query, if there is room; None where fewer ciphertexts hold as many bits as well.
@@ -114,11 +116,15 @@ impl Sizes {
         // The largest primes of so many bits, which are below by a part in thousands.
         let q = prime_bits.map(|bits| f64::from(bits).exp2() * 0.999).iter().product::<f64>();
         let share = noise.reach(t) / q;
-        // Of both parts, to the answer's bits: for the worst secret, which has no zeros.
-        let rounding = TAILS * (1.04 * (1 + ring_degree) as f64 / 12.0).sqrt();
+        // Of the second part, to the answer's bits: for the worst secret, which has no zeros. Of the first one half.
+        let rounding = TAILS * (1.04 * ring_degree as f64 / 12.0).sqrt();
         let most = prime_bits.iter().sum::<u32>() - ring_degree.ilog2() - 2;
-        let bits =
-            (2..=most.min(40)).find(|&bits| share + rounding / f64::from(bits).exp2() < 0.5 / t)?;
+        let room = |bits: u32, number_bits: u32| {
+            let second = rounding / f64::from(bits).exp2();
+            share + second + 0.5 / f64::from(number_bits).exp2() < 0.5 / t
+        };
+        let bits = (2..=most.min(40)).find(|&bits| room(bits, bits))?;
+        let number_bits = (2..=bits).find(|&number_bits| room(bits, number_bits))?;
         // Multipliers are below each prime.
         if t * LARGEST_QUOTIENT >= f64::from(*prime_bits.iter().min().unwrap_or(&0)).exp2() {
             return None;
@@ -137,6 +143,7 @@ impl Sizes {
             rows,
             answers,
             bits,
+            number_bits,
             deviation,
         })
     }
@@ -214,7 +221,7 @@ fn largest_of_roots(ring_degree: f64, count: f64) -> f64 {
 }
 
 impl Derived for Sizes {
-    const BYTES: usize = 8 + 8 + 4 + 8;
+    const BYTES: usize = 8 + 8 + 4 + 8 + 1;
 
     fn answer_bits(&self) -> u32 {
         self.bits
@@ -222,6 +229,7 @@ impl Derived for Sizes {
 
     fn write(&self, writer: &mut Writer) {
         writer.u64(self.of_costs).u64(self.of_values).u32(self.blocks as u32).f64(self.deviation);
+        writer.u8(self.number_bits as u8);
     }
 }
 

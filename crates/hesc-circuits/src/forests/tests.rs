@@ -129,7 +129,8 @@ fn numbers(plan: &Plan, secret: &SecretKey, answer: &[u8]) -> Vec<(u64, f64)> {
         let mask = plan.products().unmask_bits(secret, c_1, sizes.bits).unwrap();
         for (row, &c_0) in c_0.iter().enumerate() {
             let place = row * sizes.width + sizes.width - 1;
-            let phase = (mask[place] + i128::from(c_0)).rem_euclid(1 << sizes.bits);
+            let c_0 = i128::from(c_0) << (sizes.bits - sizes.number_bits);
+            let phase = (mask[place] + c_0).rem_euclid(1 << sizes.bits);
             let exact = phase as f64 * t as f64 / f64::from(sizes.bits).exp2();
             found.push((exact.round() as u64 % t, exact - exact.round()));
         }
@@ -206,8 +207,9 @@ fn answers_are_uniform_beside_the_score() {
     let q: f64 = plan.products().moduli().map(|q| q as f64).product();
     let query =
         3.24037 * MULTIPLIER * ((sizes.blocks * sizes.ring_degree) as f64).sqrt() * t as f64;
-    let rounding =
-        ((1.0 + 2.0 / 3.0 * sizes.ring_degree as f64) / 12.0).sqrt() / f64::from(sizes.bits).exp2();
+    let unit = |bits: u32| (f64::from(bits).exp2() * 12f64.sqrt()).recip();
+    let second = (2.0 / 3.0 * sizes.ring_degree as f64).sqrt() * unit(sizes.bits);
+    let rounding = second.hypot(unit(sizes.number_bits));
     let law = (query.hypot(sizes.deviation) / q).hypot(rounding) * t as f64;
     let found = (squares / count).sqrt();
     assert!((found / law - 1.0).abs() < 0.05, "{found} of {law}");

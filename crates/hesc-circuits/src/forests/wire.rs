@@ -4,7 +4,7 @@ use hesc_schemes::wire::Kind;
 use hesc_schemes::{KeyId, SchemeError};
 
 use super::plan::Plan;
-use crate::plans::Seed;
+use crate::plans::{Seed, Width};
 
 /// The ciphertexts of a query: seeds, and polynomials modulo one prime after the other.
 pub(super) struct Query {
@@ -12,7 +12,7 @@ pub(super) struct Query {
     pub words: Vec<u64>,
 }
 
-/// The ciphertexts of an answer, modulo a power of two: all second parts, and of the first the numbers of leaves.
+/// The ciphertexts of an answer, modulo powers of two: all second parts, and of the first the numbers of leaves.
 pub(super) struct Answer {
     pub c_1: Vec<u64>,
     pub numbers: Vec<u64>,
@@ -56,14 +56,15 @@ pub(super) fn query_from_bytes(plan: &Plan, bytes: &[u8]) -> Result<(KeyId, Quer
 pub(super) fn answer_to_bytes(plan: &Plan, key: KeyId, answer: &Answer) -> Vec<u8> {
     let mut writer = plan.message(Kind::ForestAnswer, answer_bytes(plan), key);
     plan.answers().write(&mut writer, &answer.c_1);
-    plan.answers().write(&mut writer, &answer.numbers);
+    Width::of_bits(plan.sizes().number_bits).write(&mut writer, &answer.numbers);
     writer.finish()
 }
 
 pub(super) fn answer_from_bytes(plan: &Plan, bytes: &[u8]) -> Result<(KeyId, Answer), SchemeError> {
     let (mut reader, key) = plan.open(bytes, Kind::ForestAnswer)?;
     let c_1 = plan.answers().read(&mut reader, plan.sizes().answers * plan.ring_degree())?;
-    let numbers = plan.answers().read(&mut reader, plan.declared().leaves())?;
+    let width = Width::of_bits(plan.sizes().number_bits);
+    let numbers = width.read(&mut reader, plan.declared().leaves())?;
     reader.finish()?;
     Ok((key, Answer { c_1, numbers }))
 }

@@ -326,7 +326,7 @@ impl BlindedSums {
                         self.reduce(c_1);
                     }
                 }
-                for sums in [c_0, c_1.as_mut()] {
+                for sums in [&mut *c_0, &mut *c_1] {
                     self.reduce(sums);
                     narrow.iter_mut().zip(&*sums).for_each(|(x, &sum)| *x = sum as u32);
                     kernels::inverse(narrow, ring);
