@@ -15,7 +15,7 @@ const BITS: u32 = 127;
 /// Bits that are looked at first: those of a word of 16 bits beside the sign.
 const FIRST: u32 = 15;
 /// Numbers drawn at a time, and those of classes.
-const AT_ONCE: usize = 2048;
+const AT_ONCE: usize = 1024;
 const CHUNK: usize = 256;
 /// What stands for a number whose first bits do not decide.
 const UNDECIDED: i16 = i16::MIN;
@@ -89,14 +89,20 @@ impl DiscreteGaussian {
 
     /// Independent numbers. Cost: 2 bytes of the generator's each.
     pub fn fill(&self, out: &mut [i16], rng: &mut impl CryptoRng) {
-        let mut random = Zeroizing::new([0u16; AT_ONCE]);
+        // Words of 64 bits, which are wiped in a quarter of the time.
+        let mut words = Zeroizing::new([0u64; AT_ONCE / 4]);
         for out in out.chunks_mut(AT_ONCE) {
-            let random = &mut random[..out.len()];
+            let random: &mut [u16] = &mut cast_slice_mut(&mut *words)[..out.len()];
             rng.fill_bytes(cast_slice_mut(random));
             if rank(out, random, &self.first) {
-                for (out, &word) in out.iter_mut().zip(&*random) {
-                    if *out == UNDECIDED {
-                        *out = self.decided(word, rng);
+                for (out, words) in out.chunks_mut(LANES).zip(random.chunks(LANES)) {
+                    // Without a branch for each: most have none.
+                    if out.iter().fold(false, |any, &x| any | (x == UNDECIDED)) {
+                        for (out, &word) in out.iter_mut().zip(words) {
+                            if *out == UNDECIDED {
+                                *out = self.decided(word, rng);
+                            }
+                        }
                     }
                 }
             }
