@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import pickle
 from typing import Any, Final
 
 import numpy as np
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.decomposition import PCA
 from sklearn.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -252,6 +255,40 @@ def test_units_follow_the_size_of_scores(size: float) -> None:
     rows = X[:5]
     found = private.run(rows, progress=False).scores
     assert np.allclose(found, private.predict(rows), rtol=1e-4, atol=0)
+
+
+def test_rows_on_another_side_of_thresholds_are_counted() -> None:
+    """Thresholds that are values of the training data, behind a transform of other last bits."""
+    rows = np.round(X, 1)
+    model = HistGradientBoostingClassifier(max_iter=10, min_samples_leaf=2, random_state=0)
+    private = PrivateClassifier(make_pipeline(PCA(5), model)).fit(rows, Y)
+    with pytest.raises(hesc.ParameterError, match=r"another side of a threshold.*float32"):
+        private.plan(rows, Trees())
+    forest = PrivateClassifier(make_pipeline(PCA(5), RandomForestClassifier(**FEW))).fit(rows, Y)
+    forest.plan(rows, Trees(), table=False)
+
+
+def test_errors_that_are_not_small_are_refused() -> None:
+    x, y = SUGAR
+    private = PrivateRegressor(GradientBoostingRegressor(**FEW)).fit(x, 1e6 + y / 1000)
+    with pytest.raises(hesc.ParameterError, match="less its mean"):
+        private.plan(x, Trees())
+    assert private.fit(x, y / 1000).plan(x, Trees(), table=False).error < 0.01
+
+
+def test_moved_thresholds_that_leave_another_model_are_refused() -> None:
+    private = PrivateClassifier(RandomForestClassifier(**FEW)).fit(X, Y)
+    far: list[list[float]] = [[1e9]] * 30
+    with pytest.raises(hesc.ParameterError, match="too far from the fitted model"):
+        private.plan(X, Trees(bins=far, move="nearest"))
+    plan = private.plan(X, Trees(bins=far, move="nearest", min_fidelity=0), table=False)
+    assert plan.fidelity.share < 0.9
+
+
+def test_plans_are_copied_and_pickled() -> None:
+    plan = _planned(RandomForestClassifier(**FEW), X, Y)._served().plan
+    for again in (pickle.loads(pickle.dumps(plan)), copy.deepcopy(plan)):  # noqa: S301 - our own
+        assert again.digest == plan.digest
 
 
 def test_pipelines_on_tables() -> None:

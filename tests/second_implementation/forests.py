@@ -225,8 +225,8 @@ def answer(
         seconds += [_rounded(int(x), plan, plan.bits) for x in c_1]
         for place, (constant, _) in zip(plan.places, part, strict=False):
             more = (2 * plan.modulus * constant + t) // (2 * t)
-            number = (int(c_0[place]) + more) % plan.modulus
-            numbers.append(_rounded(number, plan, plan.number_bits))
+            sent = (int(c_0[place]) + more) % plan.modulus
+            numbers.append(_rounded(sent, plan, plan.number_bits))
     body = wire.open_frame(data, "forest query")[:_NAMES]
     body += wire.pack(np.array(seconds), plan.bits)
     body += wire.pack(np.array(numbers), plan.number_bits)

@@ -28,7 +28,7 @@ type Counts<'py> = PyReadonlyArray1<'py, u32>;
 ///
 /// Raises:
 ///     ParameterError, NoiseBudgetError: what cannot be declared, or has room in no set.
-#[pyclass(frozen, module = "hesc")]
+#[pyclass(frozen, module = "hesc._native")]
 pub struct ForestPlan(forests::Plan);
 
 #[pymethods]

@@ -230,6 +230,10 @@ def agreeing_trees(
     if type(final) is AdaBoostRegressor:
         raise ParameterError(f"{name} predicts medians, which are no sums of its trees; {remedy}")
     trees = trees_of(final)
+    if not np.isfinite(clear).all():
+        raise ParameterError(
+            f"scores of this {name} are not finite numbers; scale the target it is fitted to"
+        )
     apart = np.abs(trees.scores(x) - clear).max()
     doubt = fitted.doubt(fitted.library_of(final), trees)
     if not apart <= 1e-9 * max(1.0, float(np.abs(clear).max())) + doubt:

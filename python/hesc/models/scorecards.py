@@ -54,7 +54,7 @@ def of(
 
     """
     *before, final = extraction.parts_of(estimator)
-    least = _share(min_fidelity)
+    least = least_share(min_fidelity)
     steps = [step for part in before for step in transforms_of(part)]
     # A model from a file may begin with transforms of its own.
     given = extraction.described_of(final)
@@ -124,7 +124,13 @@ def _concluded(scores: Array) -> NDArray[np.intp]:
     return best
 
 
-def _share(min_fidelity: float | None) -> float:
+def least_share(min_fidelity: float | None) -> float:
+    """The least fidelity that is wanted; `LEAST` where nobody says.
+
+    Raises:
+        ParameterError: what is no share.
+
+    """
     if min_fidelity is None:
         return LEAST
     least = real_array(min_fidelity, "min_fidelity")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor
 
+from hesc.models.fidelity import ROUNDINGS
 from hesc.protocols.copies import Copy
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _HELD: Final = 1000
 """Rows that copies are held against, at most."""
+_LARGEST: Final = float(np.finfo(np.float32).max)
 _TREES: Final = 50
 """Trees of a copy."""
 
@@ -38,6 +40,8 @@ def best(x: Array, score: Callable[[Array], Array], samples: int, *, classifies:
     """
     rng = np.random.Generator(np.random.PCG64(0))
     order = rng.permutation(len(x))
+    # What copies are fitted to is compared in float32.
+    x = np.clip(x, -_LARGEST, _LARGEST)
     own, held = x[order[::2]], x[order[1::2][:_HELD]]
     held = held if len(held) else own
     asked = own[:samples]
@@ -51,7 +55,9 @@ def best(x: Array, score: Callable[[Array], Array], samples: int, *, classifies:
     wanted, found = score(held), copied.predict(held).reshape(len(held), -1)
     spread = np.square(wanted - wanted.mean(axis=0)).sum()
     left = np.square(found - wanted).sum()
-    explained = float(1 - left / spread) if spread > 0 else 1.0
+    # Scores that are all alike, but for roundings, are known from one.
+    alike = len(wanted) * np.square(ROUNDINGS * np.abs(wanted).max())
+    explained = float(1 - left / spread) if spread > alike else 1.0
     if not classifies:
         return Copy(samples, len(held), explained, None, None)
     true, guessed = (

@@ -23,6 +23,9 @@ class Trees:
     move: Literal["nearest"] | None = None
     """Where a threshold is no edge: None refuses it, and "nearest" moves it to the nearest edge.
     **That is another model**, whose fidelity the plan reports."""
+    min_fidelity: float | None = None
+    """Where thresholds are moved: the least share of rows of the fitted model's class, or of the
+    variance of a regressor's predictions, 0.9 by default; less is refused."""
     sum_bits: int = 17
     """Bits of a sum of leaves, from 8 to 27: the unit is the finest power of two that they hold.
     More of them make scores finer and messages longer."""

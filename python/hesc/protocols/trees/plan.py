@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 ROWS: Final = 64
 """Samples of a query, at most: each is a part of its own."""
+_ON_EDGES: Final = (
+    "; behind transforms a feature may fall on the other side of an edge that it is within a "
+    "rounding of, which no row planned with does"
+)
 _LISTED: Final = 8
 """Columns that a plan's text names."""
 FINEST: Final = 1000
@@ -227,7 +231,7 @@ class TreesPlan(ModelPlan, Concluding):
         rows["error"] = (
             f"{self.error:.3g} at most, in units of {units(classes, self.link)}: leaves are "
             f"rounded to multiples of 2^{-self.finer}, of which {max(t for t, _ in outputs)} are "
-            "added up, exactly"
+            "added up, exactly" + _ON_EDGES * (len(self.steps) > 1)
         )
         if self.fidelity is not None:
             rows["fidelity"] = str(self.fidelity)

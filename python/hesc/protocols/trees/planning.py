@@ -10,7 +10,8 @@ from sklearn.base import is_classifier
 
 from hesc._native import ForestPlan, ParameterError
 from hesc._support.inputs import one_name, whole
-from hesc.models import additive, extraction, fidelity
+from hesc.models import additive, extraction, fidelity, scorecards, transforms
+from hesc.models.boosters import fitted
 from hesc.models.samples import spread_out
 from hesc.protocols.trees import boxes, copying, encoding
 from hesc.protocols.trees.plan import FINEST, TreesPlan, in_units
@@ -18,6 +19,7 @@ from hesc.protocols.trees.plan import FINEST, TreesPlan, in_units
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hesc.models.tables.forms import Rows
     from hesc.models.trees import TreeEnsemble
     from hesc.protocols.backend import PlanRequest
     from hesc.protocols.trees.boxes import Boxes, Rounded
@@ -26,6 +28,18 @@ if TYPE_CHECKING:
 
 BITS: Final = (8, 27)
 """Bits of a sum of leaves, the fewest and the most."""
+_MOST_SAMPLES: Final = 10_000
+"""Samples that a copy is made from, at most."""
+_MOST_EDGES: Final = 1 << 15
+"""Bits of a query."""
+_MOST_LEAVES: Final = 1 << 20
+"""Leaves of all outputs."""
+_FEWEST_ROWS: Final = 50
+"""Rows that are looked at, if there are as many."""
+_AT_ONCE: Final = 1 << 27
+"""Bits of conditions of all these rows, otherwise."""
+_LARGEST_ERROR: Final = 0.25
+"""An error that is not small, of the deviation of scores."""
 _REMEDY: Final = (
     "plan(X, Scores(refit='additive')) fits a sum of functions of single features to its scores, "
     "which is another model"
@@ -48,7 +62,8 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
             f"Scores()) serves linear models"
         )
     bits = whole(options.sum_bits, "sum_bits", *BITS)
-    samples = whole(options.samples, "samples", 1, 1 << 20)
+    samples = whole(options.samples, "samples", 1, _MOST_SAMPLES)
+    least = scorecards.least_share(options.min_fidelity)
     steps, _ = extraction.linear_parts_of(request.estimator)
     # By its library, since clients have no cell that is missing behind their last step.
     x = extraction.before_trees(request.estimator, request.rows)
@@ -57,19 +72,31 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
     computed = _on_edges(trees, edges, options.move)
     encoded = encoding.bits_of(computed, edges, np.asarray(np.isnan(x).any(axis=0)))
     leaves, finer = _rounded(computed, bits)
+    _check_sizes(computed, leaves, encoded.width)
     found = boxes.of(computed, encoded, leaves)
+    _check_room(found, bits)
     forest = ForestPlan(encoded.width, found.shapes, found.most_conditions, (1 << bits - 1) - 1)
-    # A share of rows says as much, where there are many.
-    some = spread_out(len(x))
-    x, clear = x[some], clear[some]
-    scores = in_units(leaves.sums(computed.reached(x)), finer)
+    # A share of rows says as much, where there are many; as a client computes their bits.
+    places = spread_out(len(x))[: max(_FEWEST_ROWS, _AT_ONCE // max(len(found.edges), 1))]
+    some: Rows = request.rows[places]
+    x, clear = x[places], clear[places]
+    ones = transforms.transformed([*steps, *encoded.steps], some) != 0
+    scores = in_units(found.sums(ones), finer)
+    error = max(found.outputs) * 2.0**-finer / 2
     near, agreement = None, None
-    if computed is not trees:
+    if computed is trees:
+        _check_alike(scores, clear, error + fitted.doubt(fitted.library_of(final), trees))
+        if is_classifier(final):
+            agreement = float(np.mean(_concluded(scores) == _concluded(clear)))
+    else:
         both = (_concluded(scores), _concluded(clear)) if is_classifier(final) else None
         near = fidelity.measured("bins", scores, clear, both, unseen=False)
-    if is_classifier(final):
-        wanted = clear if computed is trees else computed.scores(x)
-        agreement = float(np.mean(_concluded(scores) == _concluded(wanted)))
+        if near.share < least:
+            raise ParameterError(
+                f"too far from the fitted model for min_fidelity={least:g}: {near}. More bins= "
+                f"come nearer, and bins='thresholds' has all; or write a smaller min_fidelity="
+            )
+    _check_error(error, clear, bits)
     plan = TreesPlan(
         inputs=request.rows.shape[1],
         names=request.names,
@@ -108,6 +135,83 @@ def _on_edges(trees: TreeEnsemble, edges: list[Array], move: object) -> TreeEnse
     return boxes.moved(trees, edges)
 
 
+def _check_sizes(trees: TreeEnsemble, whole: Rounded, width: int) -> None:
+    """Refuses more edges and leaves than a plan holds, before boxes are made.
+
+    Raises:
+        ParameterError: there are.
+
+    """
+    if width > _MOST_EDGES:
+        raise ParameterError(
+            f"these trees compare with {width} edges, and a plan holds {_MOST_EDGES}: bins=255 "
+            f"with move='nearest' takes fewer, and so do models of fewer or shallower trees "
+            f"(max_leaf_nodes=)"
+        )
+    ends = np.append(trees.roots[1:], len(trees.features))
+    counts = np.array(
+        [trees.leaves[first:end].sum() for first, end in zip(trees.roots, ends, strict=True)]
+    )
+    leaves = int((counts[:, None] * whole.varying).sum())
+    if leaves > _MOST_LEAVES:
+        raise ParameterError(
+            f"all scores of these trees have {leaves} leaves together, and a plan holds "
+            f"{_MOST_LEAVES}: fit fewer or shallower trees (max_leaf_nodes=)"
+        )
+
+
+def _check_room(found: Boxes, bits: int) -> None:
+    """Refuses sums of more bits than there is room for beside the leaves' costs.
+
+    Raises:
+        ParameterError: naming what there is room for.
+
+    """
+    # The next prime is below twice of a number.
+    room = 30 - (found.most_conditions + 1).bit_length()
+    if bits > room:
+        raise ParameterError(
+            f"leaves of {found.most_conditions} conditions leave room for sums of {room} bits: "
+            f"write sum_bits={room}, or fit shallower trees"
+        )
+
+
+def _check_alike(scores: Array, clear: Array, apart: float) -> None:
+    """Refuses rows that fall on another side of a threshold here than in the model's library.
+
+    Raises:
+        ParameterError: with how many do.
+
+    """
+    # Beside roundings of the scores themselves.
+    room = apart * (1 + 1e-9) + 1e-12 * float(np.abs(clear).max())
+    off = int((np.abs(scores - clear) > room).any(axis=1).sum())
+    if off:
+        raise ParameterError(
+            f"{off} of {len(scores)} rows fall on another side of a threshold than in the model's "
+            f"library: the client's transforms differ from scikit-learn's in the last bits, and "
+            f"these thresholds are values of the training data. Fit a model that compares float32 "
+            f"(RandomForest, GradientBoosting, LightGBM, XGBoost), or put "
+            f"KBinsDiscretizer(encode='ordinal') between the transforms and this one"
+        )
+
+
+def _check_error(error: float, clear: Array, bits: int) -> None:
+    """Refuses roundings that are not small beside the scores.
+
+    Raises:
+        ParameterError: naming what would do.
+
+    """
+    spread = float(clear.std(axis=0).max())
+    if error > _LARGEST_ERROR * spread > 0:
+        more = f"write sum_bits={BITS[1]}, or " if bits < BITS[1] else ""
+        raise ParameterError(
+            f"scores would be off by up to {error:.2g}, and their deviation is {spread:.2g}: {more}"
+            f"fit the target less its mean, so that scores are not large beside what they differ by"
+        )
+
+
 def _rounded(trees: TreeEnsemble, bits: int) -> tuple[Rounded, int]:
     """The leaves in the finest unit in which sums have so many bits, and that unit's exponent.
 
@@ -118,7 +222,8 @@ def _rounded(trees: TreeEnsemble, bits: int) -> tuple[Rounded, int]:
     most = (1 << bits - 1) - 1
     largest = float(np.abs(trees.values).max() + np.abs(trees.offset).max())
     # Finer than fits: sums are no less than half of the largest number.
-    finer = min(FINEST, math.floor(math.log2(2 * most / largest)) if largest > 0 else 0)
+    scale = math.log2(2 * most) - math.log2(largest) if largest > 0 else 0.0
+    finer = min(FINEST, math.floor(scale))
     while finer >= -FINEST:
         found = boxes.rounded(trees, 2.0**-finer)
         if found.reach <= most:
