@@ -130,7 +130,7 @@ def test_a_saved_model_is_served(tmp_path: Path) -> None:
     assert isinstance(regressor, PrivateRegressor)
     assert regressor.feature_names_in_.tolist() == ["age", "debt", "income", "years"]
     with pytest.raises(hesc.ParameterError, match="refit='additive'"):
-        regressor.plan(pd.DataFrame(rows, columns=regressor.feature_names_in_))
+        regressor.plan(pd.DataFrame(rows, columns=regressor.feature_names_in_), Scores())
     with pytest.raises(hesc.ParameterError, match="verify is True"):
         read(path, verify="yes")  # type: ignore[arg-type]
 

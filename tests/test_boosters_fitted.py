@@ -194,7 +194,8 @@ def test_classifiers_of_regressors_objectives(library: str, shares: str, number:
 def test_deeper_trees_have_classes_or_a_refit(library: str) -> None:
     private = PrivateClassifier(made(library, "Classifier", max_depth=3)).fit(X, LABELS[3])
     with pytest.raises(hesc.ParameterError, match="compare several features each"):
-        private.plan(X)
+        private.plan(X, Scores())
+    assert private.plan(X).protocol == "trees"
     private.plan(X, Classes(min_agreement=0.9))
     assert (private.predict(X, fhe="simulate") == private.predict(X)).mean() > 0.9
     plan = private.plan(X, Scores(refit="additive", min_fidelity=0.7))

@@ -343,7 +343,16 @@ def check_bits(report: dict[str, Any]) -> None:
     assert "ckks_paper_bit_a_slot.add" in report["ratios"]
 
 
+def check_trees(report: dict[str, Any]) -> None:
+    """No decrypted sum is another than that of the leaves, and no class is lost."""
+    ratios = report["ratios"]
+    assert ratios["trees.sums"] >= 100
+    assert ratios["trees.wrong"] == ratios["trees.accuracy_lost"] == 0
+    assert all(row["error / stated"] <= 1 for row in report["rows"] if "error / stated" in row)
+
+
 CHECKS = {
+    "hesc:trees": check_trees,
     "hesc:layers": check_layers,
     "koseki2022hesc:table-2": check_bits,
     "hesc:encodings": check_encodings,
@@ -362,6 +371,7 @@ PEERS = {
     # Concrete ML lives in an environment of its own.
     "hesc:models": [],
     "hesc:planner": [],
+    "hesc:trees": [],
 }
 
 

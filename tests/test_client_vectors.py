@@ -125,7 +125,7 @@ def models() -> list[Any]:
         PrivateRegressor(LinearRegression()).fit(x, y),
     ]
     for private in made:
-        private.plan(x, names=["a", "b", "it's"])
+        private.plan(x, Scores(), names=["a", "b", "it's"])
     return made
 
 

@@ -105,7 +105,8 @@ def test_from_a_saved_model_of_a_boosting_library(name: str, ending: str, tmp_pa
     np.savetxt(rows, X, delimiter=",", header="a,b,c,d", comments="", fmt="%.17g")
     if "linear" not in name:
         with pytest.raises(hesc.ParameterError, match="compare several features each"):
-            compiling.compile_model(path, rows, out)
+            compiling.compile_model(path, rows, out, bins="thresholds")
+        compiling.compile_model(path, rows, tmp_path / "exact", sample=4)
     options: Any = {} if "linear" in name else {"refit": "additive", "min_fidelity": 0.2}
     compiling.compile_model(path, rows, out, sample=4, max_error=0.1, **options)
     assert (out / "client/plan.json").is_file()

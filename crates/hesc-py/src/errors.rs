@@ -80,7 +80,10 @@ fn of_scheme(error: &SchemeError) -> PyErr {
             "there is no key for {what}; the owner of the secret key makes it with {}",
             argument(*key)
         )),
-        SchemeError::Security { .. } | SchemeError::Weak { .. } => SecurityError::new_err(text),
+        SchemeError::Security { .. } | SchemeError::Weak { .. } => {
+            let named = "pass assurance=\"insecure\"";
+            SecurityError::new_err(text.replace("name the weaker level explicitly", named))
+        }
         SchemeError::Math(_)
         | SchemeError::Parameter { .. }
         | SchemeError::ParameterMismatch { .. }

@@ -204,7 +204,8 @@ def _check_error(error: float, clear: Array, bits: int) -> None:
 
     """
     spread = float(clear.std(axis=0).max())
-    if error > _LARGEST_ERROR * spread > 0:
+    alike = fidelity.ROUNDINGS * float(np.abs(clear).max())
+    if spread > alike and error > _LARGEST_ERROR * spread:
         more = f"write sum_bits={BITS[1]}, or " if bits < BITS[1] else ""
         raise ParameterError(
             f"scores would be off by up to {error:.2g}, and their deviation is {spread:.2g}: {more}"
