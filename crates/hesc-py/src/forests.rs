@@ -213,7 +213,7 @@ pub fn decrypt_sums<'py>(
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
     let found = py.compute(|| forests::decrypt(&plan.0, &secret.1, answer));
     let sums = found.map_err(|error| match error {
-        PlanError::Scheme(SchemeError::NoiseTooLarge { .. }) => DecryptionError::new_err(
+        PlanError::Scheme(SchemeError::NoiseTooLarge) => DecryptionError::new_err(
             "no trees of this plan give such numbers: the answer is altered. Tell nobody who made it",
         ),
         other => plan_to_py(other),
