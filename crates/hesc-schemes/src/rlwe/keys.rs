@@ -14,7 +14,7 @@ use crate::error::refuse;
 use crate::{KeyId, SchemeError, Tag};
 
 /// For each digit of primes an encryption of `P` times another secret on the primes of the digit,
-/// modulo all primes, as evaluations: see [`super::key_switching`].
+/// modulo all primes, as evaluations: see the module `key_switching`.
 #[derive(Clone)]
 pub struct SwitchKey {
     pub(crate) tag: Tag,
