@@ -117,6 +117,18 @@ pub enum Kind {
     ForestQuery = 74,
     /// Encrypted numbers of leaves.
     ForestAnswer = 75,
+    /// Encrypted random numbers, for scores of trees that are asked for later.
+    ForestPreparation = 76,
+    /// Encrypted numbers of leaves under pads.
+    ForestPrepared = 77,
+    /// Bits less the random numbers of a preparation.
+    ForestMaskedQuery = 78,
+    /// Numbers of leaves less what a preparation gave.
+    ForestMaskedAnswer = 79,
+    /// What a client keeps of a preparation.
+    ForestClientShare = 80,
+    /// What a server keeps of a preparation.
+    ForestServerShare = 81,
     /// What all sides of products by logarithms agree upon.
     LogarithmPlan = 70,
     /// Encrypted logarithms of one side's numbers.
@@ -169,6 +181,12 @@ impl Kind {
             Self::ForestPlan => "the plan of a forest",
             Self::ForestQuery => "a query of a forest",
             Self::ForestAnswer => "an answer of a forest",
+            Self::ForestPreparation => "a preparation of a forest",
+            Self::ForestPrepared => "the answer to a preparation of a forest",
+            Self::ForestMaskedQuery => "a prepared query of a forest",
+            Self::ForestMaskedAnswer => "an answer to a prepared query of a forest",
+            Self::ForestClientShare => "a client's share of a prepared query",
+            Self::ForestServerShare => "a server's share of a prepared query",
             Self::LogarithmPlan => "a plan of logarithms",
             Self::LogarithmUpload => "encrypted logarithms",
             Self::LogarithmAnswer => "an answer of logarithms",

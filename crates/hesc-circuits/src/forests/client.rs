@@ -1,5 +1,6 @@
 use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::SecretKey;
+use hesc_schemes::wire::Kind;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -18,24 +19,9 @@ pub fn encrypt(
     bits: &[bool],
     rng: &mut impl CryptoRng,
 ) -> Result<Vec<u8>, PlanError> {
-    let (expected, found) = (plan.declared().edges as usize, bits.len());
-    if expected != found {
-        return Err(PlanError::Count { what: "bits".into(), expected, found });
-    }
-    let (products, sizes) = (plan.products(), plan.sizes());
-    let (_, _, plain_modulus) = plan.plain_moduli();
-    let mut query = Query { seeds: Vec::new(), words: vec![0; sizes.blocks * products.words()] };
-    let mut workspace = products.workspace();
-    let none = vec![0; sizes.ring_degree];
-    let mut numbers = Zeroizing::new(Vec::with_capacity(sizes.width));
-    let polynomials = query.words.chunks_exact_mut(products.words());
-    for (c_0, bits) in polynomials.zip(bits.chunks(sizes.width)) {
-        query.seeds.push(products.encrypt(key, &none, c_0, &mut workspace, rng)?);
-        numbers.clear();
-        numbers.extend(bits.iter().map(|&bit| u64::from(bit)));
-        products.add_scaled(c_0, &numbers, plain_modulus);
-    }
-    Ok(wire::query_to_bytes(plan, key.key_id(), &query))
+    check_bits(plan, bits)?;
+    let numbers = Zeroizing::new(bits.iter().map(|&bit| u64::from(bit)).collect::<Vec<_>>());
+    Ok(encrypted(plan, Kind::ForestQuery, key, &numbers, rng)?)
 }
 
 /// The scores of an answer, for each output the sum of the values of the leaves that are reached. For the key owner's eyes: whether
@@ -45,13 +31,53 @@ pub fn encrypt(
 /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`] and [`SchemeError::KeyMismatch`] for other bytes, plans and keys;
 /// [`SchemeError::NoiseTooLarge`] for an answer in which an output has not as many leaves reached as it has trees.
 pub fn decrypt(plan: &Plan, key: &SecretKey, answer: &[u8]) -> Result<Vec<i64>, PlanError> {
-    let (found, answer) = wire::answer_from_bytes(plan, answer)?;
+    Ok(scores(plan, &decrypted(plan, Kind::ForestAnswer, key, answer)?)?)
+}
+
+/// Refuses another number of bits than the plan has edges.
+pub(super) fn check_bits(plan: &Plan, bits: &[bool]) -> Result<(), PlanError> {
+    let (expected, found) = (plan.declared().edges as usize, bits.len());
+    match expected == found {
+        true => Ok(()),
+        false => Err(PlanError::Count { what: "bits".into(), expected, found }),
+    }
+}
+
+/// A message of numbers modulo `t`, one for each edge.
+pub(super) fn encrypted(
+    plan: &Plan,
+    kind: Kind,
+    key: &SecretKey,
+    numbers: &[u64],
+    rng: &mut impl CryptoRng,
+) -> Result<Vec<u8>, SchemeError> {
+    let (products, sizes) = (plan.products(), plan.sizes());
+    let (_, _, plain_modulus) = plan.plain_moduli();
+    let mut query = Query { seeds: Vec::new(), words: vec![0; sizes.blocks * products.words()] };
+    let mut workspace = products.workspace();
+    let none = vec![0; sizes.ring_degree];
+    let polynomials = query.words.chunks_exact_mut(products.words());
+    for (c_0, numbers) in polynomials.zip(numbers.chunks(sizes.width)) {
+        query.seeds.push(products.encrypt(key, &none, c_0, &mut workspace, rng)?);
+        products.add_scaled(c_0, numbers, plain_modulus);
+    }
+    Ok(wire::query_to_bytes(plan, kind, key.key_id(), &query))
+}
+
+/// The numbers of all leaves modulo `t`.
+pub(super) fn decrypted(
+    plan: &Plan,
+    kind: Kind,
+    key: &SecretKey,
+    answer: &[u8],
+) -> Result<Zeroizing<Vec<u64>>, SchemeError> {
+    let (found, answer) = wire::answer_from_bytes(plan, kind, answer)?;
     if found != key.key_id() {
-        return Err(SchemeError::KeyMismatch { expected: key.key_id(), found }.into());
+        return Err(SchemeError::KeyMismatch { expected: key.key_id(), found });
     }
     let (products, sizes) = (plan.products(), plan.sizes());
-    let (of_costs, of_values, t) = plan.plain_moduli();
-    let n = sizes.ring_degree;
+    let (_, _, t) = plan.plain_moduli();
+    let (n, modulo_t) = (sizes.ring_degree, Divisor::new(t));
     let mut numbers = Zeroizing::new(Vec::with_capacity(answer.numbers.len()));
     for (c_1, c_0) in answer.c_1.chunks_exact(n).zip(answer.numbers.chunks(sizes.rows)) {
         let mask = products.unmask_bits(key, c_1, sizes.bits)?;
@@ -61,12 +87,19 @@ pub fn decrypt(plan: &Plan, key: &SecretKey, answer: &[u8]) -> Result<Vec<i64>, 
             let phase = (mask[place] + c_0) as u64 & ((1 << sizes.bits) - 1);
             let number =
                 (u128::from(phase) * u128::from(t) + (1 << (sizes.bits - 1))) >> sizes.bits;
-            numbers.push(number as u64);
+            // One half below the next multiple is rounded up to `t`.
+            numbers.push(modulo_t.remainder(number as u64));
         }
     }
+    Ok(numbers)
+}
+
+/// The scores that the numbers of all leaves add up to.
+pub(super) fn scores(plan: &Plan, numbers: &[u64]) -> Result<Vec<i64>, SchemeError> {
+    let (of_costs, of_values, _) = plan.plain_moduli();
     let (cost, value) = (Divisor::new(of_costs), Divisor::new(of_values));
     let mut scores = Vec::with_capacity(plan.declared().outputs.len());
-    let (mut rest, mut whole) = (numbers.as_slice(), true);
+    let (mut rest, mut whole) = (numbers, true);
     for shape in &plan.declared().outputs {
         let (own, others) = rest.split_at(shape.leaves as usize);
         rest = others;
@@ -81,5 +114,5 @@ pub fn decrypt(plan: &Plan, key: &SecretKey, answer: &[u8]) -> Result<Vec<i64>, 
         let negative = (u64::from(sum > of_values / 2)).wrapping_neg();
         scores.push(sum.wrapping_sub(of_values & negative) as i64);
     }
-    if whole { Ok(scores) } else { Err(SchemeError::NoiseTooLarge.into()) }
+    if whole { Ok(scores) } else { Err(SchemeError::NoiseTooLarge) }
 }

@@ -19,6 +19,9 @@ mod declared;
 mod divisor;
 mod model;
 mod plan;
+mod shares;
+#[cfg(test)]
+mod shares_tests;
 mod sizes;
 #[cfg(test)]
 mod tests;
@@ -28,4 +31,5 @@ pub use client::{decrypt, encrypt};
 pub use declared::{Declared, Shape};
 pub use model::{Condition, Leaf, Model};
 pub use plan::Plan;
-pub use wire::{answer_bytes, query_bytes};
+pub use shares::{ClientShare, ServerShare, is_preparation, name_of, prepare};
+pub use wire::{answer_bytes, prepared_answer_bytes, prepared_query_bytes, query_bytes};

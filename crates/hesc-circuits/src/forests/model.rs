@@ -6,12 +6,13 @@ use hesc_math::discrete_gaussian::{CosetGaussian, DiscreteGaussian};
 use hesc_math::sampling::fill_uniform_row;
 use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{BlindedSums, PublicKey, Scratch};
+use hesc_schemes::wire::Kind;
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::divisor::Divisor;
 use super::plan::Plan;
-use super::wire::{self, Answer};
+use super::wire::{self, Answer, Query};
 use crate::plans::PlanError;
 
 /// What a leaf asks of a sample: `constant + sum of bits, or less them`, which is 0 where it holds and 1 where not.
@@ -31,8 +32,11 @@ pub struct Condition {
 pub struct Leaf {
     /// In units of the score.
     pub value: i64,
-    /// No edge twice.
+    /// No edge twice, here and among slopes.
     pub conditions: Vec<Condition>,
+    /// Edges, each with what is added to the value where its bit is one: a leaf that all samples reach, without conditions, is a
+    /// linear form of bits. That sums for a sample's bits stay within what the plan declares is for who makes the model.
+    pub slopes: Vec<(u32, i64)>,
 }
 
 /// A server's trees, ready for queries. Neither printed nor compared; wiped.
@@ -61,6 +65,8 @@ struct Output {
     conditions: Vec<FlatCondition>,
     /// Edges, each with all ones where its bit is subtracted.
     terms: Vec<(u32, u64)>,
+    /// Edges, each with what its bit is multiplied with, modulo the prime of values.
+    slopes: Vec<(u32, u64)>,
 }
 
 #[derive(Clone, Copy, Zeroize)]
@@ -70,6 +76,8 @@ struct FlatLeaf {
     value: u64,
     /// Where its conditions begin and end.
     conditions: [usize; 2],
+    /// Where its slopes begin and end.
+    slopes: [usize; 2],
 }
 
 #[derive(Clone, Copy, Zeroize)]
@@ -82,13 +90,13 @@ struct FlatCondition {
 
 /// What is drawn for the leaves of an answer, in its order.
 #[derive(Default, Zeroize, ZeroizeOnDrop)]
-struct Drawn {
+pub(super) struct Drawn {
     /// What is encrypted of each leaf, but for the bits.
-    constants: Vec<u64>,
+    pub constants: Vec<u64>,
     /// Where the terms of each leaf end.
-    ends: Vec<usize>,
-    /// Edges, and the classes of what their bits are multiplied with, modulo `t`.
-    terms: Vec<(u32, u64)>,
+    pub ends: Vec<usize>,
+    /// Edges, and the classes of what their bits are multiplied with: from 0 to `t`, both included.
+    pub terms: Vec<(u32, u64)>,
 }
 
 impl Model {
@@ -115,6 +123,10 @@ impl Model {
                 return beyond("values of leaves add up to numbers");
             }
             for leaf in trees.iter().flatten() {
+                let largest = leaf.slopes.iter().map(|slope| slope.1.unsigned_abs()).max();
+                if largest > Some(declared.reach) {
+                    return beyond("slopes of leaves are numbers");
+                }
                 if leaf.conditions.len() > declared.most_conditions as usize {
                     return beyond("leaves have numbers of conditions");
                 }
@@ -152,27 +164,53 @@ impl Model {
         public: &PublicKey,
         rng: &mut impl CryptoRng,
     ) -> Result<Vec<u8>, PlanError> {
-        let plan = &self.plan;
-        let (key, query) = wire::query_from_bytes(plan, query)?;
-        if key != public.key_id() {
-            return Err(SchemeError::KeyMismatch { expected: public.key_id(), found: key }.into());
+        let query = self.opened(Kind::ForestQuery, query, public)?;
+        let drawn = self.drawn(rng);
+        let answer = self.encrypted(&query, public, &drawn, &drawn.constants, rng)?;
+        Ok(wire::answer_to_bytes(&self.plan, Kind::ForestAnswer, public.key_id(), &answer))
+    }
+
+    /// A query of this kind under a client's key.
+    pub(super) fn opened(
+        &self,
+        kind: Kind,
+        query: &[u8],
+        public: &PublicKey,
+    ) -> Result<Query, SchemeError> {
+        let (found, query) = wire::query_from_bytes(&self.plan, kind, query)?;
+        let expected = public.key_id();
+        if found == expected {
+            Ok(query)
+        } else {
+            Err(SchemeError::KeyMismatch { expected, found })
         }
-        let (products, sizes) = (plan.products(), plan.sizes());
-        let (_, _, t) = plan.plain_moduli();
+    }
+
+    /// The numbers of all leaves: constants, and what was drawn times what is encrypted.
+    pub(super) fn encrypted(
+        &self,
+        query: &Query,
+        public: &PublicKey,
+        drawn: &Drawn,
+        constants: &[u64],
+        rng: &mut impl CryptoRng,
+    ) -> Result<Answer, SchemeError> {
+        let (products, sizes) = (self.plan.products(), self.plan.sizes());
+        let (_, _, t) = self.plan.plain_moduli();
         let factors = self.sums.factors(public, &query.seeds, &query.words)?;
         let n = sizes.ring_degree;
         let [mut c_0, mut c_1] = [(); 2].map(|()| Zeroizing::new(vec![0; products.words()]));
-        let mut quotients = Zeroizing::new(vec![0i16; n]);
+        // Beyond coefficients that travel there is nothing to multiply.
+        let mut quotients = Zeroizing::new(vec![0i16; sizes.coefficients]);
         let mut scratch = Scratch::default();
-        let (mut all, mut numbers) = (Vec::new(), Vec::new());
-        let drawn = self.drawn(rng);
-        for first in (0..drawn.constants.len()).step_by(sizes.rows) {
-            let constants = &drawn.constants[first..];
-            let constants = &constants[..constants.len().min(sizes.rows)];
-            let used = self.used(&drawn, first..first + constants.len(), rng);
+        let mut answer = Answer { c_1: Vec::new(), numbers: Vec::new() };
+        for (turn, constants) in constants.chunks(sizes.rows).enumerate() {
+            let first = turn * sizes.rows;
+            let used = self.used(drawn, first..first + constants.len(), rng);
             let multipliers = |block: usize, polynomial: &mut [i64], rng: &mut _| {
                 self.law.fill(&mut quotients, rng);
                 multiples(polynomial, &quotients, t);
+                polynomial[quotients.len()..].fill(0);
                 used.set(block, polynomial);
             };
             let sums = [&mut **c_0, &mut **c_1];
@@ -180,14 +218,14 @@ impl Model {
             let places = (sizes.width - 1..n).step_by(sizes.width).take(constants.len());
             let mut found = products.at(&c_0, places);
             products.add_scaled_with_noise(&mut found, constants, t, sizes.deviation, rng);
-            numbers.extend(products.round_to_bits(&found, sizes.number_bits));
-            all.extend(products.round_to_bits(&c_1, sizes.bits));
+            answer.numbers.extend(products.round_to_bits(&found, sizes.number_bits));
+            answer.c_1.extend(products.round_to_bits(&c_1, sizes.bits));
         }
-        Ok(wire::answer_to_bytes(plan, key, &Answer { c_1: all, numbers }))
+        Ok(answer)
     }
 
     /// All leaves, those of each output in an order of their own, with what is drawn for them.
-    fn drawn(&self, rng: &mut impl CryptoRng) -> Drawn {
+    pub(super) fn drawn(&self, rng: &mut impl CryptoRng) -> Drawn {
         let (of_costs, of_values, t) = self.plan.plain_moduli();
         // Numbers that are 1 modulo one of both and 0 modulo the other.
         let inverse = Modulus::new(of_costs).inverse(of_values % of_costs);
@@ -196,7 +234,8 @@ impl Model {
         // Below 2^63: t is below 2^31, and what it is multiplied with below 2^32.
         let modulo_t = Divisor::new(t);
         let number = |r: u64, rho: u64| modulo_t.remainder(cost * r + value * rho);
-        let all: usize = self.outputs.iter().map(|output| output.terms.len()).sum();
+        let terms = |output: &Output| output.terms.len() + output.slopes.len();
+        let all: usize = self.outputs.iter().map(terms).sum();
         let leaves = self.plan.declared().leaves();
         let mut drawn = Drawn {
             constants: Vec::with_capacity(leaves),
@@ -228,6 +267,9 @@ impl Model {
                         (edge, ((class ^ negated).wrapping_sub(negated)).wrapping_add(t & negated))
                     }));
                 }
+                let [first, end] = leaf.slopes;
+                let slopes = output.slopes[first..end].iter();
+                drawn.terms.extend(slopes.map(|&(edge, slope)| (edge, number(0, slope))));
                 drawn.constants.push(modulo_t.remainder(constant));
                 drawn.ends.push(drawn.terms.len());
             }
@@ -287,9 +329,12 @@ impl Output {
                 let terms = [begin, output.terms.len()];
                 output.conditions.push(FlatCondition { constant: mask(condition.constant), terms });
             }
-            let value = leaf.value.rem_euclid(of_values as i64) as u64;
+            let residue = |x: i64| x.rem_euclid(of_values as i64) as u64;
             let conditions = [first, output.conditions.len()];
-            output.leaves.push(FlatLeaf { tree, value, conditions });
+            let first = output.slopes.len();
+            output.slopes.extend(leaf.slopes.iter().map(|&(edge, slope)| (edge, residue(slope))));
+            let slopes = [first, output.slopes.len()];
+            output.leaves.push(FlatLeaf { tree, value: residue(leaf.value), conditions, slopes });
         }
         output
     }
@@ -318,7 +363,8 @@ vectorised! {
 
 impl Leaf {
     fn edges(&self) -> impl Iterator<Item = u32> + '_ {
-        self.conditions.iter().flat_map(|condition| condition.terms.iter().map(|&(edge, _)| edge))
+        let terms = self.conditions.iter().flat_map(|condition| &condition.terms);
+        terms.map(|&(edge, _)| edge).chain(self.slopes.iter().map(|&(edge, _)| edge))
     }
 }
 

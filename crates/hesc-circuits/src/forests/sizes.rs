@@ -51,6 +51,8 @@ pub struct Sizes {
     pub blocks: usize,
     /// Edges in each, and coefficients of a leaf.
     pub width: usize,
+    /// Coefficients of a ciphertext's first part that travel: no more than a leaf's own where an answer has one leaf.
+    pub coefficients: usize,
     /// Leaves in a ciphertext of an answer.
     pub rows: usize,
     /// Ciphertexts of an answer.
@@ -86,7 +88,7 @@ impl Sizes {
 
     /// Bytes of a query.
     pub fn query_bytes(&self) -> usize {
-        let rows = self.prime_bits.iter().map(|&bits| packed(self.ring_degree, bits));
+        let rows = self.prime_bits.iter().map(|&bits| packed(self.coefficients, bits));
         FRAME + self.blocks * (SEED + rows.sum::<usize>())
     }
 
@@ -110,7 +112,7 @@ impl Sizes {
         if width > ring_degree || edges.div_ceil(width) != blocks {
             return None;
         }
-        let rows = ring_degree / width;
+        let rows = (ring_degree / width).min(declared.leaves());
         let noise = Noise::new(ring_degree, blocks, width);
         let t = (of_costs * of_values) as f64;
         // The largest primes of so many bits, which are below by a part in thousands.
@@ -140,6 +142,7 @@ impl Sizes {
             of_values,
             blocks,
             width,
+            coefficients: if rows == 1 { width } else { ring_degree },
             rows,
             answers,
             bits,

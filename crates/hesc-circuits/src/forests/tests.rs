@@ -1,6 +1,7 @@
 use hesc_math::AesCtrRng;
 use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{PublicKey, Scratch, SecretKey};
+use hesc_schemes::wire::Kind;
 use rand_core::{Rng as _, SeedableRng};
 
 use super::sizes::MULTIPLIER;
@@ -9,8 +10,8 @@ use super::*;
 use crate::plans::PlanError;
 
 /// Complete trees of random splits over edges, and their sums in the clear.
-struct Forest {
-    outputs: Vec<Vec<Vec<Leaf>>>,
+pub(super) struct Forest {
+    pub outputs: Vec<Vec<Vec<Leaf>>>,
 }
 
 fn below(rng: &mut AesCtrRng, bound: usize) -> usize {
@@ -40,6 +41,7 @@ fn tree(depth: usize, edges: usize, reach: u64, rng: &mut AesCtrRng) -> Vec<Leaf
             .into_iter()
             .map(|(edge, right)| Condition { constant: right, terms: vec![(edge as u32, right)] })
             .collect(),
+        slopes: vec![],
     };
     leaves.into_iter().map(leaf).collect()
 }
@@ -54,14 +56,14 @@ fn holds(condition: &Condition, bits: &[bool]) -> bool {
 }
 
 impl Forest {
-    fn new(shapes: &[(usize, usize)], edges: usize, value: u64, rng: &mut AesCtrRng) -> Self {
+    pub fn new(shapes: &[(usize, usize)], edges: usize, value: u64, rng: &mut AesCtrRng) -> Self {
         let mut output = |&(trees, depth): &(usize, usize)| {
             (0..trees).map(|_| tree(depth, edges, value, rng)).collect()
         };
         Self { outputs: shapes.iter().map(&mut output).collect() }
     }
 
-    fn declared(&self, edges: usize, value: u64) -> Declared {
+    pub fn declared(&self, edges: usize, value: u64) -> Declared {
         let shape = |trees: &Vec<Vec<Leaf>>| Shape {
             trees: trees.len() as u32,
             leaves: trees.iter().map(Vec::len).sum::<usize>() as u32,
@@ -75,7 +77,7 @@ impl Forest {
         }
     }
 
-    fn scores(&self, bits: &[bool]) -> Vec<i64> {
+    pub fn scores(&self, bits: &[bool]) -> Vec<i64> {
         let reached = |leaf: &&Leaf| leaf.conditions.iter().all(|x| holds(x, bits));
         let sum = |trees: &Vec<Vec<Leaf>>| {
             trees.iter().flatten().filter(reached).map(|leaf| leaf.value).sum()
@@ -84,11 +86,11 @@ impl Forest {
     }
 }
 
-fn bits(edges: usize, rng: &mut AesCtrRng) -> Vec<bool> {
+pub(super) fn bits(edges: usize, rng: &mut AesCtrRng) -> Vec<bool> {
     (0..edges).map(|_| rng.next_u64() & 1 == 1).collect()
 }
 
-fn keys(plan: &Plan, rng: &mut AesCtrRng) -> (SecretKey, PublicKey) {
+pub(super) fn keys(plan: &Plan, rng: &mut AesCtrRng) -> (SecretKey, PublicKey) {
     plan.products().scheme().generate_keys(rng)
 }
 
@@ -122,7 +124,7 @@ fn scores_are_those_of_the_trees() {
 /// A number of each leaf, and by how much its phase is off, in units of the distance to the next number.
 fn numbers(plan: &Plan, secret: &SecretKey, answer: &[u8]) -> Vec<(u64, f64)> {
     let (sizes, (_, _, t)) = (plan.sizes(), plan.plain_moduli());
-    let (_, Answer { c_1, numbers }) = answer_from_bytes(plan, answer).unwrap();
+    let (_, Answer { c_1, numbers }) = answer_from_bytes(plan, Kind::ForestAnswer, answer).unwrap();
     let n = sizes.ring_degree;
     let mut found = vec![];
     for (c_1, c_0) in c_1.chunks_exact(n).zip(numbers.chunks(sizes.rows)) {
@@ -139,7 +141,7 @@ fn numbers(plan: &Plan, secret: &SecretKey, answer: &[u8]) -> Vec<(u64, f64)> {
 }
 
 /// How far a chi-square of counts that should be alike is from its mean, in deviations (Wilson and Hilferty).
-fn unevenness(counts: &[f64]) -> f64 {
+pub(super) fn unevenness(counts: &[f64]) -> f64 {
     let mean = counts.iter().sum::<f64>() / counts.len() as f64;
     let square: f64 = counts.iter().map(|x| (x - mean).powi(2) / mean).sum();
     let freedom = counts.len() as f64 - 1.0;
@@ -237,14 +239,17 @@ fn errors_tell_which_bits_are_looked_at_unless_they_are_hidden() {
     let looked_at = 17;
     let condition =
         |negative| Condition { constant: negative, terms: vec![(looked_at as u32, negative)] };
-    let leaves =
-        [false, true].map(|negative| Leaf { value: 5, conditions: vec![condition(negative)] });
+    let leaves = [false, true].map(|negative| Leaf {
+        value: 5,
+        conditions: vec![condition(negative)],
+        slopes: vec![],
+    });
     let model = Model::new(&plan, vec![vec![leaves.to_vec()]]).unwrap();
     let (mut plain, mut hidden, mut chance) = (0, 0, 0.0);
     let count = 60;
     for _ in 0..count {
         let query = encrypt(&plan, &secret, &[false; 60], rng).unwrap();
-        let (_, words) = query_from_bytes(&plan, &query).unwrap();
+        let (_, words) = query_from_bytes(&plan, Kind::ForestQuery, &query).unwrap();
         // The error: the phase of bits that are zero.
         let mut c_1 = vec![0; products.words()];
         products.uniform(words.seeds[0], &mut c_1);
@@ -354,9 +359,12 @@ fn what_does_not_fit_is_refused() {
         assert!(model.answer(&query[..at], &public, rng).is_err());
     }
     // Well-formed answers of other numbers: not as many leaves reached as there are trees.
-    let (key, mut lie) = answer_from_bytes(&plan, &answer).unwrap();
+    let (key, mut lie) = answer_from_bytes(&plan, Kind::ForestAnswer, &answer).unwrap();
     lie.c_1.iter_mut().for_each(|word| *word ^= rng.next_u64() & 0xFF00);
-    let refused = scheme(decrypt(&plan, &secret, &answer_to_bytes(&plan, key, &lie)).unwrap_err());
+    let refused = scheme(
+        decrypt(&plan, &secret, &answer_to_bytes(&plan, Kind::ForestAnswer, key, &lie))
+            .unwrap_err(),
+    );
     assert!(matches!(refused, SchemeError::NoiseTooLarge), "{refused}");
     let bytes = plan.to_bytes();
     for at in 0..bytes.len() {

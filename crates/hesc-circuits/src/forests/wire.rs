@@ -1,10 +1,13 @@
-//! The wire forms of queries and answers: sizes follow from the plan.
+//! The wire forms of queries and answers, at once and prepared: sizes follow from the plan.
 
-use hesc_schemes::wire::Kind;
-use hesc_schemes::{KeyId, SchemeError};
+use hesc_schemes::wire::{Kind, Writer};
+use hesc_schemes::{Fingerprint, KeyId, SchemeError};
 
 use super::plan::Plan;
-use crate::plans::{Seed, Width};
+use crate::plans::{FRAME, Seed, Width};
+
+/// Bytes of the name of a preparation.
+const NAME: usize = 16;
 
 /// The ciphertexts of a query: seeds, and polynomials modulo one prime after the other.
 pub(super) struct Query {
@@ -18,53 +21,113 @@ pub(super) struct Answer {
     pub numbers: Vec<u64>,
 }
 
-/// Bytes of a query.
+/// What a prepared query and its answer have: the name of the preparation, and numbers modulo `t` under it.
+pub(super) struct Masked {
+    pub name: Fingerprint,
+    pub numbers: Vec<u64>,
+}
+
+/// Bytes of a query, and of a preparation.
 pub fn query_bytes(plan: &Plan) -> usize {
     plan.sizes().query_bytes()
 }
 
-/// Bytes of an answer.
+/// Bytes of an answer, and of that to a preparation.
 pub fn answer_bytes(plan: &Plan) -> usize {
     plan.sizes().answer_bytes(plan.declared())
 }
 
-pub(super) fn query_to_bytes(plan: &Plan, key: KeyId, query: &Query) -> Vec<u8> {
-    let mut writer = plan.message(Kind::ForestQuery, query_bytes(plan), key);
+/// Bytes of a prepared query.
+pub fn prepared_query_bytes(plan: &Plan) -> usize {
+    FRAME + NAME + numbers(plan).bytes(plan.declared().edges as usize)
+}
+
+/// Bytes of an answer to a prepared query.
+pub fn prepared_answer_bytes(plan: &Plan) -> usize {
+    FRAME + NAME + numbers(plan).bytes(plan.declared().leaves())
+}
+
+/// How numbers modulo `t` travel.
+pub(super) fn numbers(plan: &Plan) -> Width {
+    let (_, _, t) = plan.plain_moduli();
+    Width::of_residues(t)
+}
+
+/// A query or a preparation, as its kind says.
+pub(super) fn query_to_bytes(plan: &Plan, kind: Kind, key: KeyId, query: &Query) -> Vec<u8> {
+    let mut writer = plan.message(kind, query_bytes(plan), key);
     let polynomials = query.words.chunks_exact(plan.products().words());
     for (seed, polynomial) in query.seeds.iter().zip(polynomials) {
         writer.bytes(seed);
         for (width, row) in plan.widths().iter().zip(polynomial.chunks_exact(plan.ring_degree())) {
-            width.write(&mut writer, row);
+            width.write(&mut writer, &row[..plan.sizes().coefficients]);
         }
     }
     writer.finish()
 }
 
-pub(super) fn query_from_bytes(plan: &Plan, bytes: &[u8]) -> Result<(KeyId, Query), SchemeError> {
-    let (mut reader, key) = plan.open(bytes, Kind::ForestQuery)?;
+pub(super) fn query_from_bytes(
+    plan: &Plan,
+    kind: Kind,
+    bytes: &[u8],
+) -> Result<(KeyId, Query), SchemeError> {
+    let (mut reader, key) = plan.open(bytes, kind)?;
+    let (n, coefficients) = (plan.ring_degree(), plan.sizes().coefficients);
     let mut query = Query { seeds: Vec::new(), words: Vec::new() };
     for _ in 0..plan.sizes().blocks {
         query.seeds.push(reader.array()?);
         for width in plan.widths() {
-            query.words.extend(width.read(&mut reader, plan.ring_degree())?);
+            query.words.extend(width.read(&mut reader, coefficients)?);
+            query.words.resize(query.words.len() + n - coefficients, 0);
         }
     }
     reader.finish()?;
     Ok((key, query))
 }
 
-pub(super) fn answer_to_bytes(plan: &Plan, key: KeyId, answer: &Answer) -> Vec<u8> {
-    let mut writer = plan.message(Kind::ForestAnswer, answer_bytes(plan), key);
+/// An answer to a query or to a preparation, as its kind says.
+pub(super) fn answer_to_bytes(plan: &Plan, kind: Kind, key: KeyId, answer: &Answer) -> Vec<u8> {
+    let mut writer = plan.message(kind, answer_bytes(plan), key);
     plan.answers().write(&mut writer, &answer.c_1);
     Width::of_bits(plan.sizes().number_bits).write(&mut writer, &answer.numbers);
     writer.finish()
 }
 
-pub(super) fn answer_from_bytes(plan: &Plan, bytes: &[u8]) -> Result<(KeyId, Answer), SchemeError> {
-    let (mut reader, key) = plan.open(bytes, Kind::ForestAnswer)?;
+pub(super) fn answer_from_bytes(
+    plan: &Plan,
+    kind: Kind,
+    bytes: &[u8],
+) -> Result<(KeyId, Answer), SchemeError> {
+    let (mut reader, key) = plan.open(bytes, kind)?;
     let c_1 = plan.answers().read(&mut reader, plan.sizes().answers * plan.ring_degree())?;
     let width = Width::of_bits(plan.sizes().number_bits);
     let numbers = width.read(&mut reader, plan.declared().leaves())?;
     reader.finish()?;
     Ok((key, Answer { c_1, numbers }))
+}
+
+/// A prepared query or the answer to one, as its kind says.
+pub(super) fn masked_to_bytes(plan: &Plan, kind: Kind, key: KeyId, masked: &Masked) -> Vec<u8> {
+    let width = numbers(plan);
+    let mut writer = plan.message(kind, FRAME + NAME + width.bytes(masked.numbers.len()), key);
+    write_name(&mut writer, masked.name);
+    width.write(&mut writer, &masked.numbers);
+    writer.finish()
+}
+
+pub(super) fn masked_from_bytes(
+    plan: &Plan,
+    kind: Kind,
+    bytes: &[u8],
+    count: usize,
+) -> Result<(KeyId, Masked), SchemeError> {
+    let (mut reader, key) = plan.open(bytes, kind)?;
+    let name = Fingerprint::from_bytes(reader.array()?);
+    let numbers = numbers(plan).read(&mut reader, count)?;
+    reader.finish()?;
+    Ok((key, Masked { name, numbers }))
+}
+
+pub(super) fn write_name(writer: &mut Writer, name: Fingerprint) {
+    writer.bytes(&name.to_bytes());
 }

@@ -231,7 +231,7 @@ impl Width {
         Self { bits, below: 1 << bits, truncation: None }
     }
 
-    fn of_residues(modulus: u64) -> Self {
+    pub fn of_residues(modulus: u64) -> Self {
         Self::new(modulus, modulus.ilog2() + 1)
     }
 

@@ -1,7 +1,8 @@
-//! Plans, queries and answers of scores of trees.
+//! Plans, queries, answers and shares of scores of trees.
 
 use hesc_circuits::forests::{
-    Condition, Declared, Leaf, Model, Plan, Shape, answer_bytes, decrypt, encrypt,
+    ClientShare, Condition, Declared, Leaf, Model, Plan, ServerShare, Shape, answer_bytes, decrypt,
+    encrypt, prepare, prepared_answer_bytes,
 };
 use hesc_circuits::plans::PlanError;
 use hesc_math::AesCtrRng;
@@ -17,6 +18,9 @@ pub struct ForestTarget {
     secret: SecretKey,
     public: PublicKey,
     model: Model,
+    /// What both sides keep of one preparation, and what is asked under it.
+    shares: [Vec<u8>; 2],
+    asked: Vec<u8>,
     objects: Vec<Object>,
 }
 
@@ -30,7 +34,7 @@ impl ForestTarget {
             most_conditions: 1,
             reach: 10,
         })?;
-        let leaf = |value, conditions| Leaf { value, conditions };
+        let leaf = |value, conditions| Leaf { value, conditions, slopes: vec![] };
         let condition = |constant| vec![Condition { constant, terms: vec![(1, constant)] }];
         let tree = vec![leaf(3, condition(true)), leaf(-7, condition(false))];
         let model = Model::new(&plan, vec![vec![tree], vec![vec![leaf(10, vec![])]]])?;
@@ -38,9 +42,21 @@ impl ForestTarget {
         let (secret, public) = plan.products().scheme().generate_keys(rng);
         let query = encrypt(&plan, &secret, &[true, false, true], rng)?;
         let answer = model.answer(&query, &public, rng)?;
-        let objects =
-            [plan.to_bytes(), query, answer].map(|bytes| Object::new(Family::Rlwe, bytes));
-        Ok(Self { plan, secret, public, model, objects: objects.into() })
+        let (begun, preparation) = prepare(&plan, &secret, rng)?;
+        let (kept, prepared) = model.prepare(&preparation, &public, rng)?;
+        let (begun, kept) = (begun.to_bytes(&plan), kept.to_bytes(&plan));
+        let complete =
+            ClientShare::from_bytes(&plan, &begun)?.complete(&plan, &secret, &prepared)?;
+        let (used, asked) = complete.ask(&plan, &[true, false, true])?;
+        let told = ServerShare::from_bytes(&plan, &kept)?.answer(&plan, &asked)?;
+        let used = used.to_bytes(&plan);
+        let (own, others) = ([used.clone(), kept.clone()], [preparation, prepared, told, begun]);
+        let objects = [plan.to_bytes(), query, answer, used, kept, asked.clone()]
+            .into_iter()
+            .chain(others)
+            .map(|bytes| Object::new(Family::Rlwe, bytes));
+        let objects = objects.collect();
+        Ok(Self { plan, secret, public, model, shares: own, asked, objects })
     }
 }
 
@@ -71,11 +87,52 @@ impl Target for ForestTarget {
         }
         if let Ok(scores) = decrypt(&self.plan, &self.secret, bytes) {
             accepted = true;
-            let (_, values, _) = self.plan.plain_moduli();
-            let most = (values / 2) as i64;
-            asked.that(scores.len() == 2, "scores of outputs that are not there");
-            asked.that(scores.iter().all(|x| x.abs() <= most), "scores beyond their modulus");
+            self.check_scores(&scores, asked);
+        }
+        self.read_prepared(bytes, rng, asked) || accepted
+    }
+}
+
+impl ForestTarget {
+    /// Reads bytes as each of a prepared query's messages and shares.
+    fn read_prepared(&self, bytes: &[u8], rng: &mut AesCtrRng, asked: &mut Asked) -> bool {
+        let (plan, mut accepted) = (&self.plan, false);
+        if let Ok((_, answer)) = self.model.prepare(bytes, &self.public, rng) {
+            accepted = true;
+            asked.that(answer.len() == answer_bytes(plan), "an answer of another size");
+        }
+        if let Ok(share) = ServerShare::from_bytes(plan, bytes) {
+            accepted = true;
+            asked.same(&share.to_bytes(plan), bytes);
+            if let Ok(answer) = share.answer(plan, &self.asked) {
+                asked
+                    .that(answer.len() == prepared_answer_bytes(plan), "an answer of another size");
+            }
+        }
+        if let Ok(share) = ClientShare::from_bytes(plan, bytes) {
+            accepted = true;
+            asked.same(&share.to_bytes(plan), bytes);
+            // Whatever state it is in: each step is taken or refused.
+            let complete = share.complete(plan, &self.secret, bytes);
+            asked.that(complete.is_err(), "a share that a share completes");
+        }
+        let [client, server] = &self.shares;
+        if let Ok(share) = ClientShare::from_bytes(plan, client)
+            && let Ok(scores) = share.scores(plan, bytes)
+        {
+            accepted = true;
+            self.check_scores(&scores, asked);
+        }
+        if let Ok(share) = ServerShare::from_bytes(plan, server) {
+            accepted |= share.answer(plan, bytes).is_ok();
         }
         accepted
+    }
+
+    fn check_scores(&self, scores: &[i64], asked: &mut Asked) {
+        let (_, values, _) = self.plan.plain_moduli();
+        let most = (values / 2) as i64;
+        asked.that(scores.len() == 2, "scores of outputs that are not there");
+        asked.that(scores.iter().all(|x| x.abs() <= most), "scores beyond their modulus");
     }
 }

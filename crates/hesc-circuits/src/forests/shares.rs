@@ -1,0 +1,331 @@
+//! Prepared queries: all that is heavy before the features are known, and numbers in the clear after.
+//!
+//! A client encrypts uniform numbers `h` modulo `t` instead of bits, and the server answers with pads instead of constants: what the
+//! client decrypts, and what the server drew, are shares of the leaves' numbers, which are linear in the bits. Later the client sends
+//! `T - h` in the clear, and the server adds its products with what it drew to its share. Either side learns what it does
+//! of a query and an answer.
+//!
+//! **A share is used once**: the difference of two samples shows under one `h`, and structure under one list of pads. Functions that use
+//! one take it; who writes it into a file has to see that it is read by one process and once.
+
+use std::hint::black_box;
+
+use hesc_math::sampling::fill_uniform_row;
+use hesc_schemes::rlwe::{PublicKey, SecretKey};
+use hesc_schemes::wire::{Kind, Reader};
+use hesc_schemes::{Fingerprint, KeyId, SchemeError};
+use rand_core::CryptoRng;
+use zeroize::{Zeroize as _, Zeroizing};
+
+use super::client;
+use super::divisor::Divisor;
+use super::model::{Drawn, Model};
+use super::plan::Plan;
+use super::wire::{self, Masked, masked_from_bytes, masked_to_bytes};
+use crate::plans::PlanError;
+
+/// What a client keeps of a preparation: secret, and used once. Neither printed nor compared; wiped.
+pub struct ClientShare {
+    name: Fingerprint,
+    key: KeyId,
+    /// What bits are masked with; none once a sample is asked for.
+    masks: Zeroizing<Vec<u64>>,
+    /// Of the leaves' numbers; none before the server has answered.
+    numbers: Zeroizing<Vec<u64>>,
+}
+
+/// What a server keeps of a preparation: as secret as its model, and used once. Neither printed nor compared; wiped.
+pub struct ServerShare {
+    name: Fingerprint,
+    key: KeyId,
+    drawn: Drawn,
+}
+
+/// Begins to prepare a query: what the client keeps, and what it sends. Cost: as [`super::encrypt`].
+///
+/// # Errors
+/// [`SchemeError::ParameterMismatch`] for the key of another set.
+pub fn prepare(
+    plan: &Plan,
+    key: &SecretKey,
+    rng: &mut impl CryptoRng,
+) -> Result<(ClientShare, Vec<u8>), PlanError> {
+    let (_, _, t) = plan.plain_moduli();
+    let mut masks = Zeroizing::new(vec![0; plan.declared().edges as usize]);
+    fill_uniform_row(&mut masks, t, rng);
+    let query = client::encrypted(plan, Kind::ForestPreparation, key, &masks, rng)?;
+    let name = Fingerprint::of(&query);
+    let share = ClientShare { name, key: key.key_id(), masks, numbers: Zeroizing::default() };
+    Ok((share, query))
+}
+
+impl ClientShare {
+    /// The name of the preparation: the hash of what was sent.
+    pub fn name(&self) -> Fingerprint {
+        self.name
+    }
+
+    /// The share with what the server answered. Cost: as [`super::decrypt`].
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`] and [`SchemeError::KeyMismatch`] for other bytes, plans and keys;
+    /// [`PlanError::Count`] for a share that was complete before, or used.
+    pub fn complete(
+        mut self,
+        plan: &Plan,
+        key: &SecretKey,
+        answer: &[u8],
+    ) -> Result<Self, PlanError> {
+        self.check(plan, [true, false])?;
+        if self.key != key.key_id() {
+            return Err(SchemeError::KeyMismatch { expected: self.key, found: key.key_id() }.into());
+        }
+        self.numbers = client::decrypted(plan, Kind::ForestPrepared, key, answer)?;
+        Ok(self)
+    }
+
+    /// What a sample is asked for with, and what is left of the share for its answer. Cost: a subtraction for each bit.
+    ///
+    /// # Errors
+    /// [`PlanError::Count`] for another number of bits, and for a share that is not complete or was used.
+    pub fn ask(mut self, plan: &Plan, bits: &[bool]) -> Result<(Self, Vec<u8>), PlanError> {
+        client::check_bits(plan, bits)?;
+        self.check(plan, [true, true])?;
+        let (_, _, t) = plan.plain_moduli();
+        let less = |(&bit, &mask): (&bool, &u64)| {
+            let x = u64::from(bit).wrapping_sub(mask);
+            x.wrapping_add(t & (x >> 63).wrapping_neg())
+        };
+        let numbers = bits.iter().zip(self.masks.iter()).map(less).collect();
+        let masked = Masked { name: self.name, numbers };
+        self.masks = Zeroizing::default();
+        let query = masked_to_bytes(plan, Kind::ForestMaskedQuery, self.key, &masked);
+        Ok((self, query))
+    }
+
+    /// The scores that an answer and the share give, as [`super::decrypt`] has them. Cost: an addition for each leaf.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`] and [`SchemeError::KeyMismatch`] for other bytes, plans and keys;
+    /// [`SchemeError::NoiseTooLarge`] as [`super::decrypt`]; [`PlanError::Count`] for a share that was not asked with.
+    pub fn scores(&self, plan: &Plan, answer: &[u8]) -> Result<Vec<i64>, PlanError> {
+        self.check(plan, [false, true])?;
+        let kind = Kind::ForestMaskedAnswer;
+        let (key, masked) = masked_from_bytes(plan, kind, answer, plan.declared().leaves())?;
+        if key != self.key {
+            return Err(SchemeError::KeyMismatch { expected: self.key, found: key }.into());
+        }
+        if masked.name != self.name {
+            return Err(other("an answer to a prepared query of a forest"));
+        }
+        let (_, _, t) = plan.plain_moduli();
+        let modulo_t = Divisor::new(t);
+        let sums = masked.numbers.iter().zip(self.numbers.iter());
+        let numbers =
+            Zeroizing::new(sums.map(|(x, y)| modulo_t.remainder(x + y)).collect::<Vec<_>>());
+        Ok(client::scores(plan, &numbers)?)
+    }
+
+    /// Wire form, **secret**: for a store of the client's own.
+    pub fn to_bytes(&self, plan: &Plan) -> Vec<u8> {
+        let width = wire::numbers(plan);
+        let mut writer = plan.message(Kind::ForestClientShare, 0, self.key);
+        wire::write_name(&mut writer, self.name);
+        for numbers in [&self.masks, &self.numbers] {
+            writer.u32(numbers.len() as u32);
+            width.write(&mut writer, numbers);
+        }
+        writer.finish()
+    }
+
+    /// Reads a share of this plan.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] and [`SchemeError::ParameterMismatch`] for other bytes and plans.
+    pub fn from_bytes(plan: &Plan, bytes: &[u8]) -> Result<Self, PlanError> {
+        let (mut reader, key) = plan.open(bytes, Kind::ForestClientShare)?;
+        let name = Fingerprint::from_bytes(reader.array()?);
+        let mut list = |full: usize| -> Result<_, SchemeError> {
+            let count = reader.u32()? as usize;
+            if count != 0 && count != full {
+                return Err(reader.error("it has another number of edges or leaves than its plan"));
+            }
+            Ok(Zeroizing::new(wire::numbers(plan).read(&mut reader, count)?))
+        };
+        let masks = list(plan.declared().edges as usize)?;
+        let numbers = list(plan.declared().leaves())?;
+        reader.finish()?;
+        Ok(Self { name, key, masks, numbers })
+    }
+
+    /// Refuses a share in another state: whether it has masks, and numbers; and one of another plan's counts.
+    fn check(&self, plan: &Plan, [masks, numbers]: [bool; 2]) -> Result<(), PlanError> {
+        let (edges, leaves) = (plan.declared().edges as usize, plan.declared().leaves());
+        for (what, own, has, full) in
+            [("masks", &self.masks, masks, edges), ("shares", &self.numbers, numbers, leaves)]
+        {
+            let (expected, found) = (if has { full } else { 0 }, own.len());
+            if expected != found {
+                let what = format!("{what} of a prepared query, which is used once");
+                return Err(PlanError::Count { what, expected, found });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Model {
+    /// Answers a preparation: what the server keeps, and what it sends. Cost: as [`Self::answer`].
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`] and [`SchemeError::KeyMismatch`] for other bytes, plans and keys.
+    pub fn prepare(
+        &self,
+        preparation: &[u8],
+        public: &PublicKey,
+        rng: &mut impl CryptoRng,
+    ) -> Result<(ServerShare, Vec<u8>), PlanError> {
+        let plan = self.plan();
+        let query = self.opened(Kind::ForestPreparation, preparation, public)?;
+        let (_, _, t) = plan.plain_moduli();
+        let modulo_t = Divisor::new(t);
+        let mut drawn = self.drawn(rng);
+        let mut pads = Zeroizing::new(vec![0; drawn.constants.len()]);
+        fill_uniform_row(&mut pads, t, rng);
+        let answer = self.encrypted(&query, public, &drawn, &pads, rng)?;
+        for (constant, pad) in drawn.constants.iter_mut().zip(pads.iter()) {
+            *constant = modulo_t.remainder(*constant + t - pad);
+        }
+        let (name, key) = (Fingerprint::of(preparation), public.key_id());
+        let answer = wire::answer_to_bytes(plan, Kind::ForestPrepared, key, &answer);
+        Ok((ServerShare { name, key, drawn }, answer))
+    }
+}
+
+/// The name of the preparation that a prepared query is under; None for other bytes, which are refused when they are read.
+pub fn name_of(plan: &Plan, bytes: &[u8]) -> Option<Fingerprint> {
+    [
+        (Kind::ForestMaskedQuery, plan.declared().edges as usize),
+        (Kind::ForestMaskedAnswer, plan.declared().leaves()),
+    ]
+    .into_iter()
+    .find(|&(kind, _)| Reader::says(bytes, kind))
+    .and_then(|(kind, count)| masked_from_bytes(plan, kind, bytes, count).ok())
+    .map(|(_, masked)| masked.name)
+}
+
+fn other(what: &'static str) -> PlanError {
+    SchemeError::Wire { what, problem: "it is under another preparation" }.into()
+}
+
+/// Whether bytes say that they are a preparation.
+pub fn is_preparation(bytes: &[u8]) -> bool {
+    Reader::says(bytes, Kind::ForestPreparation)
+}
+
+impl ServerShare {
+    /// The name of the preparation: the hash of what the client sent.
+    pub fn name(&self) -> Fingerprint {
+        self.name
+    }
+
+    /// The answer to the sample that is asked for under this preparation. Cost: a product of words for each condition that a leaf may
+    /// have.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`] and [`SchemeError::KeyMismatch`] for other bytes, plans and keys, and
+    /// for a query under another preparation.
+    pub fn answer(self, plan: &Plan, query: &[u8]) -> Result<Vec<u8>, PlanError> {
+        let kind = Kind::ForestMaskedQuery;
+        let (key, masked) = masked_from_bytes(plan, kind, query, plan.declared().edges as usize)?;
+        if key != self.key {
+            return Err(SchemeError::KeyMismatch { expected: self.key, found: key }.into());
+        }
+        if masked.name != self.name {
+            return Err(other("a prepared query of a forest"));
+        }
+        let mut numbers = self.drawn.constants.clone();
+        self.add_products(plan, &masked.numbers, &mut numbers);
+        let masked = Masked { name: self.name, numbers };
+        Ok(masked_to_bytes(plan, Kind::ForestMaskedAnswer, key, &masked))
+    }
+
+    /// Adds what bits less masks make of each leaf's number.
+    fn add_products(&self, plan: &Plan, bits: &[u64], numbers: &mut [u64]) {
+        let (_, _, t) = plan.plain_moduli();
+        let modulo_t = Divisor::new(t);
+        // Products below t^2 that a sum takes, beside what it is reduced to.
+        let room = (u64::MAX / (t * t)) as usize - 1;
+        let sum = |terms: &[(u32, u64)]| {
+            terms.chunks(room).fold(0, |sum, terms| {
+                let products = terms.iter().map(|&(edge, class)| bits[edge as usize] * class);
+                modulo_t.remainder(sum + products.sum::<u64>())
+            })
+        };
+        let mut first = 0;
+        for (number, &end) in numbers.iter_mut().zip(&self.drawn.ends) {
+            *number = modulo_t.remainder(*number + sum(&self.drawn.terms[first..end]));
+            first = end;
+        }
+        // As many as leaves of most conditions take: time does not tell how many there are.
+        let most = numbers.len() * plan.declared().most_conditions as usize;
+        let mut more = most.saturating_sub(first);
+        while more > 0 && first > 0 {
+            let some = more.min(first);
+            black_box(sum(&self.drawn.terms[..some]));
+            more -= some;
+        }
+    }
+
+    /// Wire form, **as secret as the model**: for a store of the server's own.
+    pub fn to_bytes(&self, plan: &Plan) -> Vec<u8> {
+        let Drawn { constants, ends, terms } = &self.drawn;
+        let width = wire::numbers(plan);
+        let mut writer = plan.message(Kind::ForestServerShare, 0, self.key);
+        wire::write_name(&mut writer, self.name);
+        width.write(&mut writer, constants);
+        let mut first = 0;
+        for &end in ends {
+            writer.u32((end - first) as u32);
+            first = end;
+        }
+        let mut edges: Vec<u32> = terms.iter().map(|&(edge, _)| edge).collect();
+        let mut classes = Zeroizing::new(terms.iter().map(|&(_, class)| class).collect::<Vec<_>>());
+        writer.packed(&edges, EDGE_BITS);
+        // Classes of terms that are subtracted are not reduced.
+        let (_, _, t) = plan.plain_moduli();
+        let modulo_t = Divisor::new(t);
+        classes.iter_mut().for_each(|class| *class = modulo_t.remainder(*class));
+        width.write(&mut writer, &classes);
+        edges.zeroize();
+        writer.finish()
+    }
+
+    /// Reads a share of this plan.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] and [`SchemeError::ParameterMismatch`] for other bytes and plans.
+    pub fn from_bytes(plan: &Plan, bytes: &[u8]) -> Result<Self, PlanError> {
+        let (mut reader, key) = plan.open(bytes, Kind::ForestServerShare)?;
+        let name = Fingerprint::from_bytes(reader.array()?);
+        let (leaves, width) = (plan.declared().leaves(), wire::numbers(plan));
+        let mut drawn = Drawn::default();
+        drawn.constants = width.read(&mut reader, leaves)?;
+        let mut all = 0usize;
+        for _ in 0..leaves {
+            all += reader.u32()? as usize;
+            drawn.ends.push(all);
+        }
+        let edges = Zeroizing::new(reader.packed::<u32>(all, EDGE_BITS)?);
+        if edges.iter().any(|&edge| edge >= plan.declared().edges) {
+            return Err(reader.error("it has edges that its plan has not").into());
+        }
+        let classes = Zeroizing::new(width.read(&mut reader, all)?);
+        reader.finish()?;
+        drawn.terms = edges.iter().copied().zip(classes.iter().copied()).collect();
+        Ok(Self { name, key, drawn })
+    }
+}
+
+/// Bits of an edge's number.
+const EDGE_BITS: u32 = 15;
