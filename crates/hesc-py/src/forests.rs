@@ -2,11 +2,12 @@
 
 use hesc_circuits::forests::{self, Condition, Declared, Leaf, Shape};
 use hesc_circuits::plans::PlanError;
-use hesc_schemes::SchemeError;
+use hesc_schemes::{Fingerprint, SchemeError};
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray as _};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use zeroize::Zeroizing;
 
 use crate::errors::{DecryptionError, ShapeError, plan_to_py};
 use crate::inputs::Any;
@@ -106,10 +107,21 @@ impl ForestPlan {
         self.0.declared().reach
     }
 
-    /// Bytes of a sample's query and of its answer.
+    /// Bytes of a sample's query and of its answer, which those of a preparation have too.
     #[getter]
     fn sizes(&self) -> (usize, usize) {
         (forests::query_bytes(&self.0), forests::answer_bytes(&self.0))
+    }
+
+    /// Bytes of a prepared query and of its answer.
+    #[getter]
+    fn prepared_sizes(&self) -> (usize, usize) {
+        (forests::prepared_query_bytes(&self.0), forests::prepared_answer_bytes(&self.0))
+    }
+
+    /// The name of the preparation that a prepared query, or the answer to one, is under; None for other bytes.
+    fn name_of(&self, part: &[u8]) -> Option<[u8; 16]> {
+        forests::name_of(&self.0, part).map(Fingerprint::to_bytes)
     }
 
     /// Ciphertexts of a query and of its answer.
@@ -163,7 +175,7 @@ impl ForestModel {
                         let terms = bits.map(|&edge| (edge, constant)).collect();
                         own.push(Condition { constant, terms });
                     }
-                    tree.push(Leaf { value, conditions: own });
+                    tree.push(Leaf { value, conditions: own, slopes: Vec::new() });
                 }
                 trees.push(tree);
             }
@@ -172,6 +184,36 @@ impl ForestModel {
         let left = leaves.len() + values.len() + conditions.len() + negated.len();
         if left + terms.len() + edges.len() > 0 {
             return Err(ShapeError::new_err("there are more leaves or conditions than counts say"));
+        }
+        py.compute(|| forests::Model::new(&plan.0, outputs)).map(Self).map_err(plan_to_py)
+    }
+
+    /// Linear forms of bits: what stands for an output where the client computes which leaves it reaches.
+    ///
+    /// Args:
+    ///     plan: of one tree of one leaf for each output.
+    ///     constants: of each output.
+    ///     counts: how many slopes each output has.
+    ///     edges: the bit of each slope.
+    ///     slopes: what is added where the bit is one.
+    #[staticmethod]
+    fn of_forms(
+        py: Python<'_>,
+        plan: &ForestPlan,
+        constants: PyReadonlyArray1<'_, i64>,
+        counts: Counts<'_>,
+        edges: Counts<'_>,
+        slopes: PyReadonlyArray1<'_, i64>,
+    ) -> PyResult<Self> {
+        let (mut edges, mut slopes) = (edges.as_slice()?, slopes.as_slice()?);
+        let mut outputs = Vec::new();
+        for (&value, &count) in constants.as_slice()?.iter().zip(counts.as_slice()?) {
+            let own = take(&mut edges, count)?.iter().copied();
+            let slopes = own.zip(take(&mut slopes, count)?.iter().copied()).collect();
+            outputs.push(vec![vec![Leaf { value, conditions: Vec::new(), slopes }]]);
+        }
+        if edges.len() + slopes.len() > 0 {
+            return Err(ShapeError::new_err("there are more slopes than counts say"));
         }
         py.compute(|| forests::Model::new(&plan.0, outputs)).map(Self).map_err(plan_to_py)
     }
@@ -186,9 +228,104 @@ impl ForestModel {
         plans::bytes(py, |rng| self.0.answer(query, &keys.1, rng))
     }
 
+    /// What a server keeps of a preparation, **as secret as the model**, by the preparation's name, and what it answers.
+    fn prepare<'py>(
+        &self,
+        py: Python<'py>,
+        preparation: &[u8],
+        keys: &VectorPublicKey,
+    ) -> PyResult<Prepared<'py>> {
+        let plan = self.0.plan();
+        let (name, kept, answer) = plans::detached(py, |rng| {
+            let (share, answer) = self.0.prepare(preparation, &keys.1, rng)?;
+            Ok((share.name(), Zeroizing::new(share.to_bytes(plan)), answer))
+        })?;
+        Ok((name.to_bytes(), PyBytes::new(py, &kept), PyBytes::new(py, &answer)))
+    }
+
+    /// The answer to a prepared query, of what was kept of its preparation. **Once of each.**
+    fn finish<'py>(
+        &self,
+        py: Python<'py>,
+        kept: &[u8],
+        query: &[u8],
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let plan = self.0.plan();
+        let found = forests::ServerShare::from_bytes(plan, kept)
+            .and_then(|share| share.answer(plan, query));
+        Ok(PyBytes::new(py, &found.map_err(plan_to_py)?))
+    }
+
     fn __reduce__(&self) -> PyResult<()> {
         Err(PyTypeError::new_err("a model is not pickled or copied"))
     }
+}
+
+/// A name, what is kept of a prepared query, and what is sent.
+type Prepared<'py> = ([u8; 16], Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
+/// The name of the preparation of a prepared query; None for bytes that do not say that they are one.
+#[pyfunction]
+pub fn preparation_name(part: &[u8]) -> Option<[u8; 16]> {
+    forests::preparation_name(part).map(Fingerprint::to_bytes)
+}
+
+/// A preparation's name, what its client keeps, **secret**, and what it sends.
+#[pyfunction]
+pub fn prepare_edges<'py>(
+    py: Python<'py>,
+    plan: &ForestPlan,
+    secret: &VectorSecretKey,
+) -> PyResult<Prepared<'py>> {
+    let (name, kept, query) = plans::detached(py, |rng| {
+        let (share, query) = forests::prepare(&plan.0, &secret.1, rng)?;
+        Ok((share.name(), Zeroizing::new(share.to_bytes(&plan.0)), query))
+    })?;
+    Ok((name.to_bytes(), PyBytes::new(py, &kept), PyBytes::new(py, &query)))
+}
+
+/// What a client keeps once the server has answered its preparation.
+#[pyfunction]
+pub fn complete_edges<'py>(
+    py: Python<'py>,
+    plan: &ForestPlan,
+    secret: &VectorSecretKey,
+    kept: &[u8],
+    answer: &[u8],
+) -> PyResult<Bound<'py, PyBytes>> {
+    plans::bytes(py, |_| {
+        let share = forests::ClientShare::from_bytes(&plan.0, kept)?;
+        Ok(share.complete(&plan.0, &secret.1, answer)?.to_bytes(&plan.0))
+    })
+}
+
+/// What a client keeps for the answer, and a prepared query of one sample's bits. **Once of each kept.**
+#[pyfunction]
+pub fn ask_edges<'py>(
+    py: Python<'py>,
+    plan: &ForestPlan,
+    kept: &[u8],
+    bits: PyReadonlyArray1<'_, bool>,
+) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+    let bits = bits.as_slice()?;
+    let asked =
+        forests::ClientShare::from_bytes(&plan.0, kept).and_then(|share| share.ask(&plan.0, bits));
+    let (share, query) = asked.map_err(plan_to_py)?;
+    let kept = Zeroizing::new(share.to_bytes(&plan.0));
+    Ok((PyBytes::new(py, &kept), PyBytes::new(py, &query)))
+}
+
+/// A sum of values for each output, of the answer to a prepared query.
+#[pyfunction]
+pub fn read_sums<'py>(
+    py: Python<'py>,
+    plan: &ForestPlan,
+    kept: &[u8],
+    answer: &[u8],
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let found = forests::ClientShare::from_bytes(&plan.0, kept)
+        .and_then(|share| share.scores(&plan.0, answer));
+    Ok(found.map_err(unread)?.to_pyarray(py))
 }
 
 /// A query of one sample's bits.
@@ -212,11 +349,15 @@ pub fn decrypt_sums<'py>(
     answer: &[u8],
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
     let found = py.compute(|| forests::decrypt(&plan.0, &secret.1, answer));
-    let sums = found.map_err(|error| match error {
+    Ok(found.map_err(unread)?.to_pyarray(py))
+}
+
+/// What is said of an answer that gives no scores.
+fn unread(error: PlanError) -> PyErr {
+    match error {
         PlanError::Scheme(SchemeError::NoiseTooLarge) => DecryptionError::new_err(
             "no trees of this plan give such numbers: the answer is altered. Tell nobody who made it",
         ),
         other => plan_to_py(other),
-    })?;
-    Ok(sums.to_pyarray(py))
+    }
 }

@@ -116,7 +116,10 @@ mod _native {
         NoiseBudgetError, OutOfRangeError, ParameterError, SecurityError, ShapeError, WireError,
     };
     #[pymodule_export]
-    use crate::forests::{ForestModel, ForestPlan, decrypt_sums, encrypt_edges};
+    use crate::forests::{
+        ForestModel, ForestPlan, ask_edges, complete_edges, decrypt_sums, encrypt_edges,
+        preparation_name, prepare_edges, read_sums,
+    };
     #[pymodule_export]
     use crate::galleries::{
         EncryptedGallery, GalleryPlan, GalleryProbes, decrypt_gallery_distances, encrypt_gallery,

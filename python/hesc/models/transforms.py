@@ -218,9 +218,37 @@ class Exceeds:
         return self.inputs, int(self.counts.sum() + self.missing.sum())
 
 
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """A one for each box that a row lies in: all of whose conditions hold.
+
+    A condition is on features that are ones and zeros: one of them is a one, or none is.
+    """
+
+    name: ClassVar[str] = "boxes"
+    discloses: ClassVar[str] = (
+        "the model's trees but for what their leaves say: which features they compare where, and "
+        "their shapes"
+    )
+    inputs: int
+    conditions: Array
+    """Conditions of each box."""
+    negated: Array
+    """A one where a condition asks for a one among its features."""
+    terms: Array
+    """Features of each condition."""
+    columns: Array
+    """Features of all conditions, one after the other."""
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """Features that go in and come out."""
+        return self.inputs, len(self.conditions)
+
+
 Scaler = Affine | Standard | Stretch
 """Feature by feature, and linear: each has a `centre` and a `factor`."""
-Transform = Scaler | Clip | Projection | Monomials | Kernel | Bins | Exceeds | TableStep
+Transform = Scaler | Clip | Projection | Monomials | Kernel | Bins | Exceeds | Boxes | TableStep
 
 
 class Folded(NamedTuple):
@@ -430,5 +458,16 @@ def _made(item: dict[str, Any]) -> Transform:
 
 _KINDS: Final[dict[str, type[Transform]]] = {
     kind.name: kind
-    for kind in (Affine, Standard, Stretch, Clip, Projection, Monomials, Kernel, Bins, Exceeds)
+    for kind in (
+        Affine,
+        Standard,
+        Stretch,
+        Clip,
+        Projection,
+        Monomials,
+        Kernel,
+        Bins,
+        Exceeds,
+        Boxes,
+    )
 }

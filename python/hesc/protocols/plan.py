@@ -99,6 +99,8 @@ class ModelPlan(Plan):
     """Where what is computed is not the model that was fitted: how near it comes."""
     compiled: ClassVar[tuple[str, ...]] = ("_computed",)
     """What a plan keeps of its compiled part, by its attributes' names."""
+    prepares: ClassVar[bool] = False
+    """Whether queries can be prepared before samples are known (`hesc.protocols.preparations`)."""
     seconds: float | None = None
     """What a query takes on one thread, where its maker predicted it."""
 

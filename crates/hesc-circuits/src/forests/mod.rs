@@ -31,5 +31,5 @@ pub use client::{decrypt, encrypt};
 pub use declared::{Declared, Shape};
 pub use model::{Condition, Leaf, Model};
 pub use plan::Plan;
-pub use shares::{ClientShare, ServerShare, is_preparation, name_of, prepare};
+pub use shares::{ClientShare, ServerShare, name_of, preparation_name, prepare};
 pub use wire::{answer_bytes, prepared_answer_bytes, prepared_query_bytes, query_bytes};

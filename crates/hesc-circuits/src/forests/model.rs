@@ -124,7 +124,8 @@ impl Model {
             }
             for leaf in trees.iter().flatten() {
                 let largest = leaf.slopes.iter().map(|slope| slope.1.unsigned_abs()).max();
-                if largest > Some(declared.reach) {
+                // From one value within reach to another.
+                if largest > Some(2 * declared.reach) {
                     return beyond("slopes of leaves are numbers");
                 }
                 if leaf.conditions.len() > declared.most_conditions as usize {

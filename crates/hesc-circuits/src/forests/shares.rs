@@ -218,9 +218,9 @@ fn other(what: &'static str) -> PlanError {
     SchemeError::Wire { what, problem: "it is under another preparation" }.into()
 }
 
-/// Whether bytes say that they are a preparation.
-pub fn is_preparation(bytes: &[u8]) -> bool {
-    Reader::says(bytes, Kind::ForestPreparation)
+/// The name of a preparation, the hash of what is sent; None for bytes that do not say that they are one.
+pub fn preparation_name(bytes: &[u8]) -> Option<Fingerprint> {
+    Reader::says(bytes, Kind::ForestPreparation).then(|| Fingerprint::of(bytes))
 }
 
 impl ServerShare {

@@ -137,7 +137,8 @@ fn shares_are_refused_out_of_turn_and_with_others_messages() {
     assert_eq!(name_of(&other, &query), None);
     // One message is not another: a preparation is no query, nor the other way round.
     let at_once = encrypt(&plan, &secret, &bits, rng).unwrap();
-    assert!(is_preparation(&preparation) && !is_preparation(&at_once));
+    assert_eq!(preparation_name(&preparation), Some(second.name()));
+    assert_eq!(preparation_name(&at_once), None);
     assert!(model.answer(&preparation, &public, rng).is_err());
     assert!(model.prepare(&at_once, &public, rng).is_err());
     assert!(decrypt(&plan, &secret, &prepared).is_err());
@@ -211,7 +212,7 @@ fn linear_forms_are_sums_of_slopes() {
             );
         }
         let mut lie = forms.clone();
-        lie[0][0][0].slopes[0].1 = reach as i64 + 1;
+        lie[0][0][0].slopes[0].1 = 2 * reach as i64 + 1;
         assert!(matches!(Model::new(&plan, lie), Err(PlanError::Weights { .. })));
         let mut lie = forms;
         let twice = lie[0][0][0].slopes[0];

@@ -25,9 +25,11 @@ fn of(step: &Step, before: &[Range]) -> Vec<Range> {
                 factors.iter().rev().map(range).reduce(product).unwrap_or(one)
             })
             .collect(),
-        Step::Bins(_) | Step::Exceeds(_) | Step::OneHot(_) | Step::IsMissing(_) => {
-            vec![Range::BIT; outputs]
-        }
+        Step::Bins(_)
+        | Step::Exceeds(_)
+        | Step::Boxes(_)
+        | Step::OneHot(_)
+        | Step::IsMissing(_) => vec![Range::BIT; outputs],
         Step::Branches { branches, .. } => branches
             .iter()
             .flat_map(|branch| {

@@ -94,6 +94,43 @@ impl Exceeds {
     }
 }
 
+/// A one for each box that a row lies in: all of whose conditions on columns of ones and zeros hold.
+#[derive(Debug)]
+pub(super) struct Boxes {
+    pub(super) inputs: usize,
+    /// Where the conditions of each box end.
+    pub(super) ends: Vec<usize>,
+    /// Whether each condition asks for a one, and where its columns end.
+    pub(super) conditions: Vec<(bool, usize)>,
+    /// Columns of the conditions: one of them has a one, or none has.
+    pub(super) columns: Vec<usize>,
+}
+
+impl Boxes {
+    pub(super) fn widths(&self) -> (usize, usize) {
+        (self.inputs, self.ends.len())
+    }
+
+    pub(super) fn apply(&self, numbers: &[f64]) -> Vec<f64> {
+        let rows = numbers.chunks_exact(self.inputs);
+        let mut found = Vec::with_capacity(rows.len() * self.ends.len());
+        for row in rows {
+            let (mut condition, mut column) = (0, 0);
+            found.extend(self.ends.iter().map(|&end| {
+                let mut inside = true;
+                for &(wanted, last) in &self.conditions[condition..end] {
+                    let any = self.columns[column..last].iter().any(|&at| row[at] != 0.0);
+                    inside &= any == wanted;
+                    column = last;
+                }
+                condition = end;
+                f64::from(u8::from(inside))
+            }));
+        }
+        found
+    }
+}
+
 /// The row that each code stands for.
 #[derive(Debug)]
 pub(super) struct Lookup {

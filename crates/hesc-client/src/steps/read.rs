@@ -7,7 +7,7 @@ use super::categories::{Categories, Cell, Codes, Column, Else, Fill, IsMissing};
 use super::functions::{self, Function, Power};
 use super::kernels::{Form, Kernel, Monomials, Projection};
 use super::numbers::Each;
-use super::one_hot::{Bins, Block, Edged, Exceeds, Lookup};
+use super::one_hot::{Bins, Block, Boxes, Edged, Exceeds, Lookup};
 use super::quantiles::Output;
 use super::tokens::Tokens;
 use super::{DEEPEST, MOST, Norm, Step, WIDEST, unfit, width_after};
@@ -22,7 +22,7 @@ type Found<T> = Result<T, ClientError>;
 const HIGHEST: usize = 32;
 /// Columns that a step of few bytes may say that it takes.
 const INPUTS: usize = u32::MAX as usize;
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 21] = [
     "affine",
     "standard",
     "stretch",
@@ -32,6 +32,7 @@ const NAMES: [&str; 20] = [
     "kernel",
     "bins",
     "exceeds",
+    "boxes",
     "branches",
     "codes",
     "one_hot",
@@ -110,6 +111,10 @@ fn one(item: &Json, deep: usize, left: &mut usize) -> Found<Step> {
         "exceeds" => {
             let names = ["inputs", "features", "counts", "missing", "edges"];
             Step::Exceeds(exceeds(&fields(&names)?)?)
+        }
+        "boxes" => {
+            let names = ["inputs", "conditions", "negated", "terms", "columns"];
+            Step::Boxes(boxes(&fields(&names)?)?)
         }
         "branches" => {
             let fields = fields(&["inputs", "branches"])?;
@@ -272,6 +277,33 @@ fn exceeds(fields: &Fields<'_>) -> Found<Exceeds> {
     let columns = columns.collect::<Option<_>>().ok_or_else(refused)?;
     fitting(start == edges.len() && outputs <= WIDEST, "exceeds")?;
     Ok(Exceeds { inputs, columns, edges, outputs })
+}
+
+fn boxes(fields: &Fields<'_>) -> Found<Boxes> {
+    let refused = || unfit("boxes");
+    let inputs = fields.whole("inputs", 1, INPUTS).map_err(|_| refused())?;
+    let (counts, columns) = (fields.row("conditions")?, fields.row("columns")?);
+    let [negated, terms] = rows(fields, ["negated", "terms"])?;
+    fitting(counts.len() <= WIDEST, "boxes")?;
+    let ends = |counts: &[f64], all: usize| {
+        let mut end = 0;
+        let sum = |&count: &f64| {
+            end += whole(count, all + 1)?;
+            Some(end)
+        };
+        let ends: Option<Vec<usize>> = counts.iter().map(sum).collect();
+        ends.filter(|_| end == all)
+    };
+    let of_conditions = ends(&terms, columns.len()).ok_or_else(refused)?;
+    let wanted = negated.iter().map(|&each| Some(whole(each, 2)? == 1));
+    let conditions = wanted.zip(of_conditions).map(|(wanted, end)| Some((wanted?, end)));
+    let columns = columns.iter().map(|&column| whole(column, inputs));
+    Ok(Boxes {
+        inputs,
+        ends: ends(&counts, negated.len()).ok_or_else(refused)?,
+        conditions: conditions.collect::<Option<_>>().ok_or_else(refused)?,
+        columns: columns.collect::<Option<_>>().ok_or_else(refused)?,
+    })
 }
 
 fn branch(value: &Json, inputs: usize, deep: usize, left: &mut usize) -> Found<Branch> {

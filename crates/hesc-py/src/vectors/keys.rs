@@ -31,6 +31,12 @@ impl VectorPublicKey {
         Ok(Self(params.0.clone(), key))
     }
 
+    /// The public name of the key pair.
+    #[getter]
+    fn name(&self) -> [u8; 16] {
+        self.1.key_id().to_bytes()
+    }
+
     fn encrypt(&self, py: Python<'_>, plaintext: &Plaintext) -> PyResult<Ciphertext> {
         let a = detached(py, || self.0.encrypt(&self.1, &plaintext.1, &mut generator()?))?;
         Ok(Ciphertext(self.0.clone(), a))
@@ -54,6 +60,12 @@ impl VectorSecretKey {
         let (secret, public) = detached(py, || Ok(scheme.generate_keys(&mut generator()?)))?;
         let secret = Self(scheme.clone(), secret, SharedSoFar::default());
         Ok((secret, VectorPublicKey(scheme.clone(), public)))
+    }
+
+    /// The public name of the key pair.
+    #[getter]
+    fn name(&self) -> [u8; 16] {
+        self.1.key_id().to_bytes()
     }
 
     /// Reads a key from its file, without its bytes passing through Python, and what it has shared.

@@ -8,7 +8,7 @@ from hesc.models import transforms
 from hesc.models.known import Known
 from hesc.protocols.backend import Backend, PlanRequest, Roles, check_concluded
 from hesc.protocols.runs import Run
-from hesc.protocols.trees import planning
+from hesc.protocols.trees import forms, planning
 from hesc.protocols.trees.server import TreesServer
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class TreesBackend(Backend):
         super().__init__(plan, request, Known(request.estimator, request.rows, request.clear))
         self.boxes = boxes
         """The trees' leaves."""
+        self._sums = forms.of(boxes, plan.bits).sums if plan.is_public else boxes.sums
 
     @classmethod
     def make(cls, request: PlanRequest) -> TreesBackend:
@@ -55,15 +56,15 @@ class TreesBackend(Backend):
         """Sums of leaves in the clear: exactly what encrypted ones give."""
         plan: TreesPlan = self.plan
         ready = plan.prepared(rows, clip=clip)
-        scores = plan.scored(self.boxes.sums(ready.features != 0))
+        scores = plan.scored(self._sums(ready.features != 0))
         sizes = plan.sizes(len(rows))
         predictions = plan.predictions(scores)
         return Run(predictions, scores, plan.error, sizes, ready.values, ready.samples)
 
     @classmethod
-    def roles(cls, options: Any) -> Roles:  # noqa: ARG003 - all are alike
-        """Scores, and trees that are hidden from a client that follows the protocol."""
-        return Roles(hide_model=True)
+    def roles(cls, options: Any) -> Roles:
+        """Scores, and trees that may be hidden from a client that follows the protocol."""
+        return Roles(hide_model=options.structure == "hidden")
 
     def truth(self, rows: Rows, scores: Array) -> Array:
         """Scores of what is computed, where thresholds were moved."""
@@ -71,4 +72,4 @@ class TreesBackend(Backend):
         if plan.fidelity is None:
             return scores
         bits = transforms.transformed(plan.steps, rows) != 0
-        return plan.scored(self.boxes.sums(bits))
+        return plan.scored(self._sums(bits))

@@ -73,6 +73,22 @@ class Boxes(NamedTuple):
         outputs = np.cumsum([0, *self.outputs[:-1]])
         return int(np.add.reduceat(largest, outputs).max())
 
+    def is_whole(self, width: int) -> bool:
+        """Whether counts are those of what they count, of so many bits."""
+
+        def total(counts: NDArray[np.uint32]) -> int:
+            # Not modulo 2^32, in which counts are read.
+            return int(counts.sum(dtype=np.int64))
+
+        return (
+            len(self.leaves) == sum(self.outputs)
+            and bool((self.leaves > 0).all())
+            and len(self.values) == len(self.conditions) == total(self.leaves)
+            and len(self.negated) == len(self.terms) == total(self.conditions)
+            and len(self.edges) == total(self.terms)
+            and bool((self.edges < width).all())
+        )
+
     def sums(self, bits: NDArray[np.bool_]) -> NDArray[np.int64]:
         """The sum of the values reached, for each sample and output: what is decrypted.
 

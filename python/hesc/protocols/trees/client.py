@@ -2,28 +2,147 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
 from hesc import _native
-from hesc.models.samples import Result
+from hesc._native import ParameterError, ShapeError, WireError
+from hesc._support.inputs import whole
+from hesc.models.samples import Query, Result
 from hesc.protocols.client import PartsClient
+from hesc.protocols.message import NAME_BYTES, Kind, Message, name_of
+from hesc.protocols.preparations import Preparations, ending_for, name_for
 from hesc.protocols.trees.plan import TreesPlan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hesc.models.tables.forms import Samples
     from hesc.secret import SecretKey
 
 
+BEGUN: Final = "begun"
+"""The state of a preparation that the server has not answered."""
+READY: Final = "ready"
+"""The state of a preparation that a sample can be asked with."""
+ASKED: Final = "asked"
+"""The state of a preparation that a sample was asked with."""
+
+
 class TreesClient(PartsClient[Result]):
-    """Encrypts which edges features exceed, and reads scores."""
+    """Encrypts which edges features exceed, and reads scores.
+
+    Queries can be prepared before samples are known: `prepare`, `complete`, then `encrypt` with
+    `prepared=True`, which sends a thousandth of the bytes. Arguments are those of `Client`.
+    """
 
     plan_type: ClassVar[type[TreesPlan]] = TreesPlan
     answer_parts: ClassVar[int | None] = None
     plan: TreesPlan
     secret: SecretKey
+
+    def __init__(self, plan: Any, *, secret: Any = None, keys: bytes | None = None) -> None:
+        super().__init__(plan, secret=secret, keys=keys)
+        self.preparations = Preparations()
+        """Where this client keeps prepared queries: its memory, unless another store is put in its
+        place."""
+
+    def prepare(self, queries: int) -> bytes:
+        """Begins to prepare so many queries: a message for the server, as long as they are.
+
+        Args:
+            queries: `plan.rows` at most.
+
+        Raises:
+            ParameterError: another number, a store that is full.
+
+        """
+        count = whole(queries, "queries", 1, self.plan.rows)
+        key, parts = self.secret.native, []
+        for _ in range(count):
+            name, kept, part = _native.prepare_edges(self.plan.forest, key)
+            self.preparations.put(self._kept(name, BEGUN), kept)
+            parts.append(part)
+        plan = self.plan.digest[:NAME_BYTES]
+        return Message(Kind.QUERY, plan, count, tuple(parts)).to_bytes()
+
+    def complete(self, answer: bytes, *, query: bytes) -> int:
+        """Completes prepared queries by the server's answer; says how many are ready then.
+
+        Args:
+            answer: the server's.
+            query: the message that `prepare` gave.
+
+        Raises:
+            WireError: the answer to another message, damaged bytes, or no preparations.
+            ParameterError: preparations that were completed before, or in another store.
+            KeyMismatchError: preparations of another key.
+
+        """
+        sent, found = self.plan.opened(query, Kind.QUERY), self.plan.opened(answer, Kind.ANSWER)
+        if found.query != name_of(query) or len(found.parts) != len(sent.parts):
+            raise WireError("the answer is to another message; take the two that belong together")
+        for part, answered in zip(sent.parts, found.parts, strict=True):
+            name = _native.preparation_name(part)
+            if name is None:
+                raise WireError(
+                    "this is a query of samples, and no preparation: decrypt its answer"
+                )
+            kept = self.preparations.take(self._kept(name, BEGUN))
+            ready = _native.complete_edges(self.plan.forest, self.secret.native, kept, answered)
+            self.preparations.put(self._kept(name, READY), ready)
+        return self.ready
+
+    @property
+    def ready(self) -> int:
+        """Prepared queries that samples can be asked with."""
+        return sum(1 for _ in self.preparations.names(self._ending(READY)))
+
+    def encrypt(self, samples: Samples, *, clip: bool = False, prepared: bool = False) -> Query:
+        """Transforms and encrypts rows of features, `plan.rows` of them at most.
+
+        Args:
+            samples: as the plan's `prepared` takes them.
+            clip: bring values beyond what the plan declares within it, and count them.
+            prepared: use up prepared queries, one for each sample.
+
+        Raises:
+            OutOfRangeError, ShapeError: as the plan's `prepared`; too many rows.
+            ParameterError: fewer prepared queries than samples.
+
+        """
+        if not prepared:
+            return super().encrypt(samples, clip=clip)
+        rows = self.plan.prepared(samples, clip=clip)
+        count = len(rows.features)
+        if count > self.plan.rows:
+            raise ShapeError(
+                f"{count} samples in a query of {self.plan.rows} at most; send them as several"
+            )
+        if count > self.ready:
+            raise ParameterError(
+                f"{count} samples, and {self.ready} prepared queries: prepare({count}) and "
+                f"complete() make more, and prepared=False needs none"
+            )
+        bits = np.ascontiguousarray(rows.features != 0)
+        parts = tuple(self._asked(row) for row in bits)
+        plan = self.plan.digest[:NAME_BYTES]
+        data = Message(Kind.QUERY, plan, count, parts).to_bytes()
+        return Query(data, rows.values, rows.samples)
+
+    def _asked(self, bits: NDArray[np.bool_]) -> bytes:
+        """A sample's part, of the next prepared query that is ready."""
+        for ready in self.preparations.names(self._ending(READY)):
+            try:
+                kept = self.preparations.take(ready)
+            except ParameterError:
+                # Another process of the same store was faster.
+                continue
+            asked, part = _native.ask_edges(self.plan.forest, kept, bits)
+            self.preparations.put(ready.removesuffix(READY) + ASKED, asked)
+            return part
+        raise ParameterError("other processes have used the prepared queries: prepare more")
 
     def encrypt_parts(self, features: NDArray[np.float64]) -> list[bytes]:
         """The bits of each sample, a part for each."""
@@ -35,11 +154,24 @@ class TreesClient(PartsClient[Result]):
         """The scores of each sample.
 
         Raises:
-            WireError, ParameterError, KeyMismatchError, DecryptionError: as `decrypt`.
+            WireError, ParameterError, KeyMismatchError, DecryptionError: as `decrypt`; the answer
+                to a prepared query that was read before, or to a preparation.
 
         """
         self.plan.check_parts(len(parts), samples)
-        key = self.secret.native
-        sums = [_native.decrypt_sums(self.plan.forest, key, part) for part in parts]
-        scores = self.plan.scored(np.array(sums))
+        scores = self.plan.scored(np.array([self._sums(part) for part in parts]))
         return Result(self.plan.predictions(scores), scores, self.plan.error)
+
+    def _sums(self, part: bytes) -> NDArray[np.int64]:
+        """The sums of an answer, at once or prepared."""
+        name = self.plan.forest.name_of(part)
+        if name is None:
+            return _native.decrypt_sums(self.plan.forest, self.secret.native, part)
+        kept = self.preparations.take(self._kept(name, ASKED))
+        return _native.read_sums(self.plan.forest, kept, part)
+
+    def _kept(self, name: bytes, state: str) -> str:
+        return name_for(self.plan.digest, self.secret.native.name, name, state)
+
+    def _ending(self, state: str) -> str:
+        return ending_for(self.plan.digest, self.secret.native.name, state)

@@ -32,3 +32,7 @@ class Trees:
     samples: int = 1000
     """Samples of its choice that a client may have answered, as you mean to allow it: the plan says
     how good a copy of the model they give. Nothing counts them."""
+    structure: Literal["hidden", "public"] = "hidden"
+    """"hidden": the client is told edges, and numbers of trees and leaves. **"public"**: it is told
+    the trees but for what their leaves say, finds its leaves itself, and messages are shorter by
+    far. Values of leaves follow from as many scores as there are leaves then."""

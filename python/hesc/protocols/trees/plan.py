@@ -13,7 +13,7 @@ from hesc.models import transforms
 from hesc.models.conclusions import INVERSES, PROBABILITIES, Concluding
 from hesc.models.tables.forms import column
 from hesc.models.tables.table_steps import Branches, Fill
-from hesc.models.transforms import Bins, Exceeds
+from hesc.models.transforms import Bins, Boxes, Exceeds
 from hesc.protocols import labels, wire
 from hesc.protocols.disclosure import Disclosure, model_kind, secure, units
 from hesc.protocols.message import LARGEST, message_size
@@ -36,6 +36,8 @@ _ON_EDGES: Final = (
 )
 _LISTED: Final = 8
 """Columns that a plan's text names."""
+STRUCTURES: Final = ("hidden", "public")
+"""What a client may know of trees beside edges: their numbers, or all but what leaves say."""
 FINEST: Final = 1000
 """The unit of scores is from `2**-FINEST` to `2**FINEST`."""
 
@@ -102,8 +104,13 @@ class TreesPlan(ModelPlan, Concluding):
     """Names of the features, or none."""
     steps: list[Transform] = field(metadata=wire.STEPS)
     """What the client does with features; the last ones say which edges they exceed, by bits."""
+    structure: str = field(metadata=wire.one_of(STRUCTURES))
+    """"hidden", or "public": the last transform then says which leaves a sample reaches."""
     forest: ForestPlan = field(metadata=wire.encoded(ForestPlan.to_bytes, ForestPlan.from_bytes))
-    """Numbers of edges, trees and leaves, and the ciphertexts that follow from them."""
+    """Numbers of edges, trees and leaves, and the ciphertexts that follow from them. Where the
+    structure is public leaves are its edges, and an output is one leaf, a linear form of them."""
+    trees: tuple[int, ...] = field(metadata=wire.wholes(1, 1 << 20, count=(1, 1 << 10)))
+    """Trees of each output: leaves that are added up."""
     finer: int = field(metadata=wire.whole(-FINEST, FINEST))
     """The unit of scores is `2**-finer`."""
     classes: NDArray[Any] | None = field(metadata=wire.SCORED_CLASSES)
@@ -117,6 +124,10 @@ class TreesPlan(ModelPlan, Concluding):
     classifier's maker knows it."""
     copy: Copy | None = None
     """How good a copy of the model samples give; only the plan's maker knows it."""
+    otherwise: Sizes | None = None
+    """Bytes of a sample under a plan of the other structure, where there is one; only the plan's
+    maker knows it."""
+    prepares: ClassVar[bool] = True
 
     def check(self) -> None:
         """Refuses bits, scores and classes that do not fit together.
@@ -132,6 +143,23 @@ class TreesPlan(ModelPlan, Concluding):
         low, high = transforms.limits(self.steps, self.inputs)
         if low.any() or (high != 1).any():
             raise WireError("the last transforms of a plan of trees give bits")
+        if self.is_public != isinstance(self.steps[-1], Boxes):
+            raise WireError("the client of a plan finds leaves where their structure is public")
+        trees = [1] * outputs if self.is_public else list(self.trees)
+        if len(self.trees) != outputs or trees != [shape[0] for shape in self.forest.outputs]:
+            raise WireError("a plan says how many trees it adds up, and has another number")
+        if self.is_public and (self.forest.most_conditions or max(self.forest.outputs)[1] > 1):
+            raise WireError("an output of trees of public structure is one leaf")
+
+    @property
+    def is_public(self) -> bool:
+        """Whether the client is told the trees but for what their leaves say."""
+        return self.structure == "public"
+
+    @property
+    def bits(self) -> int:
+        """Bits that say which edges features exceed, and which categories they have."""
+        return self.steps[-1].widths[0] if self.is_public else self.forest.edges
 
     @property
     def params(self) -> VectorParams:
@@ -157,7 +185,7 @@ class TreesPlan(ModelPlan, Concluding):
     @property
     def error(self) -> float:
         """The largest error of a score: each leaf that is added up is rounded to a unit."""
-        return max(trees for trees, _ in self.forest.outputs) * self.unit / 2
+        return max(self.trees) * self.unit / 2
 
     @property
     def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -198,7 +226,6 @@ class TreesPlan(ModelPlan, Concluding):
     def disclosure(self) -> Disclosure:
         """Who holds and learns what, with errors and bytes."""
         outputs = self.forest.outputs
-        trees = sum(shape[0] for shape in outputs)
         classes = None if self.classes is None else len(self.classes)
         each = "a score" if len(outputs) == 1 else f"{len(outputs)} scores"
         sees = f"sees its samples, {each} for each"
@@ -206,32 +233,24 @@ class TreesPlan(ModelPlan, Concluding):
             sees += ", its class" + (" and probabilities" * (self.link in PROBABILITIES))
         elif self.link in INVERSES:
             sees += f", and its prediction, which is {self.link} of that"
-        given = [f"{self.forest.edges} bits that features are compared to"]
+        of = "leaves that samples reach" if self.is_public else "features that are compared"
+        given = [f"{self.forest.edges} bits, of {of}"]
         given += ["their names"] * bool(self.names)
         given += ["names of classes"] * (self.classes is not None)
-        counts = "; ".join(f"{trees} trees of {leaves} leaves" for trees, leaves in outputs[:4])
-        counts += "; ..." * (len(outputs) > 4)
         rows = {
             "setting": "client_server: the server holds the trees, the client samples and key",
             "server": "sees how many samples there are, the plan, the key's name; no sample, no "
             "score",
             "client": sees,
             "is given": "; ".join([*given, *transforms.disclosed(self.steps)]),
-            "trees": f"of each score the client is told trees and leaves, {counts}, conditions of "
-            f"a leaf ({self.forest.most_conditions} at most) and what sums stay within; which "
-            "feature is compared where, with which edge, shapes and values are hidden from a "
-            "client that follows the protocol, however many samples it asks for",
-            "strangers": "A CLIENT THAT DOES NOT FOLLOW THE PROTOCOL CAN LEARN STRUCTURE, by bits "
-            "that no sample has: give accounts to those who may know it",
-            "queries": "scores of chosen samples give trees away, whatever encrypts them; whoever "
-            "runs the server has to limit queries",
         }
+        rows |= self._of_leaves() if self.is_public else self._of_structure()
         if self.copy is not None:
             rows["copies"] = str(self.copy)
         rows["error"] = (
             f"{self.error:.3g} at most, in units of {units(classes, self.link)}: leaves are "
-            f"rounded to multiples of 2^{-self.finer}, of which {max(t for t, _ in outputs)} are "
-            "added up, exactly" + _ON_EDGES * (len(self.steps) > 1)
+            f"rounded to multiples of 2^{-self.finer}, of which {max(self.trees)} are added "
+            "up, exactly" + _ON_EDGES * (len(self.steps) > 1 + self.is_public)
         )
         if self.fidelity is not None:
             rows["fidelity"] = str(self.fidelity)
@@ -242,11 +261,21 @@ class TreesPlan(ModelPlan, Concluding):
             )
         size = self.sizes()
         rows["bytes"] = f"{size.up} up, {size.down} down for 1 sample"
+        if self.otherwise is not None:
+            (other,) = (name for name in STRUCTURES if name != self.structure)
+            up, down = (message_size([part]) for part in self.otherwise)
+            rows["otherwise"] = f"{up} up, {down} down with structure={other!r}"
+        up, down = (message_size([part]) for part in self.forest.prepared_sizes)
+        rows["prepared"] = (
+            f"{up} up, {down} down for 1 sample that was prepared before its features are known, "
+            "with as many bytes as above; each preparation is used once"
+        )
         rows["ring"] = (
             f"N = {self.params.ring_degree}, {secure(self.params.assurance)}; a score decrypts "
             "wrongly with a probability below 2^-128 for each leaf"
         )
-        told = _Told.of(self.steps, self.inputs, self.names)
+        bits = self.steps[:-1] if self.is_public else self.steps
+        told = _Told.of(bits, self.inputs, self.names)
         if told.categories:
             rows["categories"] = (
                 f"the client is told which categories trees name, in {listed(told.categories)}; a "
@@ -258,8 +287,37 @@ class TreesPlan(ModelPlan, Concluding):
                 f"rows planned with: {listed(told.missing)}; the server sees of no sample whether "
                 f"they are, and where one is missing elsewhere the client refuses it"
             )
-        title = f"Private {model_kind(classes)}: {trees} trees, exactly, of {self.inputs} features"
+        title = f"Private {model_kind(classes)}: trees, exactly, of {self.inputs} features"
         return Disclosure(title, rows)
+
+    def _of_structure(self) -> dict[str, str]:
+        """What a client learns of trees that are hidden."""
+        outputs = self.forest.outputs
+        counts = "; ".join(f"{trees} trees of {leaves} leaves" for trees, leaves in outputs[:4])
+        counts += "; ..." * (len(outputs) > 4)
+        return {
+            "trees": f"of each score the client is told trees and leaves, {counts}, conditions of "
+            f"a leaf ({self.forest.most_conditions} at most) and what sums stay within; which "
+            "feature is compared where, with which edge, shapes and values are hidden from a "
+            "client that follows the protocol, however many samples it asks for",
+            "strangers": "A CLIENT THAT DOES NOT FOLLOW THE PROTOCOL CAN LEARN STRUCTURE, by bits "
+            "that no sample has: give accounts to those who may know it",
+            "queries": "scores of chosen samples give trees away, whatever encrypts them; whoever "
+            "runs the server has to limit queries",
+        }
+
+    def _of_leaves(self) -> dict[str, str]:
+        """What a client learns of trees whose structure it is told."""
+        return {
+            "trees": f"THE CLIENT IS TOLD THE TREES, {sum(self.trees)} in all: which feature "
+            "each node compares with what, and their shapes; what leaves say is hidden, but for "
+            "scores and what sums stay within",
+            "strangers": "A CLIENT THAT DOES NOT FOLLOW THE PROTOCOL CAN LEARN SUMS OF VALUES OF "
+            "ITS CHOICE, by leaves that no sample reaches together",
+            "queries": f"scores are linear in {self.forest.edges} leaves: {self.forest.edges + 1} "
+            "samples that reach them in enough ways give all values, by linear algebra; whoever "
+            "runs the server has to limit queries",
+        }
 
     def __repr__(self) -> str:
         what = "regressor" if self.classes is None else f"{len(self.classes)} classes"

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from sklearn.base import is_classifier
 
-from hesc._native import ForestPlan, ParameterError
+from hesc._native import ForestPlan, NoiseBudgetError, ParameterError
 from hesc._support.inputs import one_name, whole
 from hesc.models import additive, extraction, fidelity, scorecards, transforms
 from hesc.models.boosters import fitted
 from hesc.models.samples import spread_out
-from hesc.protocols.trees import boxes, copying, encoding
-from hesc.protocols.trees.plan import FINEST, TreesPlan, in_units
+from hesc.protocols.trees import boxes, copying, encoding, forms
+from hesc.protocols.trees.plan import FINEST, STRUCTURES, TreesPlan, in_units
+from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from hesc.models.trees import TreeEnsemble
     from hesc.protocols.backend import PlanRequest
     from hesc.protocols.trees.boxes import Boxes, Rounded
+    from hesc.protocols.trees.forms import Forms
 
     Array = NDArray[np.float64]
 
@@ -61,6 +63,7 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
             f"Trees() is for models of trees, and {type(final).__name__} is none; plan(X, "
             f"Scores()) serves linear models"
         )
+    one_name(options.structure, "structure", STRUCTURES)
     bits = whole(options.sum_bits, "sum_bits", *BITS)
     samples = whole(options.samples, "samples", 1, _MOST_SAMPLES)
     least = scorecards.least_share(options.min_fidelity)
@@ -75,7 +78,8 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
     _check_sizes(computed, leaves, encoded.width)
     found = boxes.of(computed, encoded, leaves)
     _check_room(found, bits)
-    forest = ForestPlan(encoded.width, found.shapes, found.most_conditions, (1 << bits - 1) - 1)
+    public = forms.of(found, encoded.width)
+    chosen, other = _forests(found, public, encoded.width, bits, options.structure)
     # A share of rows says as much, where there are many; as a client computes their bits.
     places = spread_out(len(x))[: max(_FEWEST_ROWS, _AT_ONCE // max(len(found.edges), 1))]
     some: Rows = request.rows[places]
@@ -100,16 +104,50 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
     plan = TreesPlan(
         inputs=request.rows.shape[1],
         names=request.names,
-        steps=[*steps, *encoded.steps],
-        forest=forest,
+        steps=[*steps, *encoded.steps, *([public.step] * (options.structure == "public"))],
+        structure=options.structure,
+        forest=chosen,
+        trees=tuple(found.outputs),
         finer=finer,
         classes=request.classes,
         link=extraction.link_of(final),
         fidelity=near,
         agreement=agreement,
         copy=copying.best(x, computed.scores, samples, classifies=is_classifier(final)),
+        otherwise=other,
     )
     return plan, found
+
+
+def _forests(
+    found: Boxes, public: Forms, width: int, bits: int, structure: str
+) -> tuple[ForestPlan, Sizes | None]:
+    """The plan of the numbers for a structure, and the bytes of a sample of the other one.
+
+    Raises:
+        ParameterError, NoiseBudgetError: what has no room.
+
+    """
+    reach = (1 << bits - 1) - 1
+    leaves = public.step.widths[1]
+
+    def of(structure: str) -> ForestPlan:
+        if structure == "hidden":
+            return ForestPlan(width, found.shapes, found.most_conditions, reach)
+        if leaves > _MOST_EDGES:
+            raise ParameterError(
+                f"these trees have {leaves} leaves beside one of each tree, and a plan of public "
+                f"structure holds {_MOST_EDGES}: fit fewer or shallower trees, or write "
+                f"structure='hidden'"
+            )
+        return ForestPlan(leaves, [(1, 1)] * len(found.outputs), 0, reach)
+
+    (other,) = (each for each in STRUCTURES if each != structure)
+    try:
+        size = Sizes(*of(other).sizes)
+    except (ParameterError, NoiseBudgetError):
+        size = None
+    return of(structure), size
 
 
 def _on_edges(trees: TreeEnsemble, edges: list[Array], move: object) -> TreeEnsemble:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from hesc._native import ForestModel, ParameterError, WireError
+from hesc._native import (
+    ForestModel,
+    OutOfRangeError,
+    ParameterError,
+    ShapeError,
+    WireError,
+    preparation_name,
+)
 from hesc._support import documents
+from hesc.models import transforms
 from hesc.protocols import wire
+from hesc.protocols.preparations import Preparations, name_for
 from hesc.protocols.server import Server
+from hesc.protocols.trees import forms
 from hesc.protocols.trees.boxes import Boxes
 from hesc.protocols.trees.plan import TreesPlan
 
@@ -35,6 +45,10 @@ def _column(dtype: str) -> dict[str, Any]:
     return wire.declared(wire.Codec(write, read))
 
 
+KEPT: Final = "kept"
+"""The state of what a server keeps of a preparation."""
+
+
 class TreesServer(Server[TreesPlan]):
     """Trees in the clear that answer encrypted bits with scores.
 
@@ -52,6 +66,8 @@ class TreesServer(Server[TreesPlan]):
     """
 
     plan_type: ClassVar[type[TreesPlan]] = TreesPlan
+    preparations: Preparations | None = None
+    """Where this server keeps prepared queries; None refuses them."""
     fields: ClassVar[Mapping[str, Mapping[str, wire.Codec]]] = {
         "leaves": _column("<u4"),
         "values": _column("<i8"),
@@ -79,14 +95,34 @@ class TreesServer(Server[TreesPlan]):
         counts = [np.ascontiguousarray(each, dtype=np.uint32) for each in (leaves, conditions)]
         bits = [np.ascontiguousarray(each, dtype=np.uint32) for each in (terms, edges)]
         self._boxes = Boxes(
-            [trees for trees, _ in plan.forest.outputs],
+            list(plan.trees),
             counts[0],
             np.ascontiguousarray(values, dtype=np.int64),
             counts[1],
             np.ascontiguousarray(negated, dtype=bool),
             *bits,
         )
-        self._model = ForestModel(plan.forest, *self._boxes[1:])
+        self._model = self._ready()
+
+    def _ready(self) -> ForestModel:
+        """The trees, ready for queries.
+
+        Raises:
+            WireError: trees of public structure that are not those of the plan.
+            ShapeError, ParameterError, OutOfRangeError: trees that do not fit the plan.
+
+        """
+        forest = self.plan.forest
+        if not self.plan.is_public:
+            return ForestModel(forest, *self._boxes[1:])
+        if not self._boxes.is_whole(self.plan.bits):
+            raise ShapeError("counts of trees, leaves, conditions and bits do not fit")
+        found, told = forms.of(self._boxes, self.plan.bits), self.plan.steps[-1]
+        if transforms.described([found.step]) != transforms.described([told]):
+            raise WireError("the trees of a server are not those that its plan tells the client")
+        if self._boxes.reach > forest.reach:
+            raise OutOfRangeError("leaves say more than the plan declares; make another plan")
+        return ForestModel.of_forms(forest, *found[1:])
 
     @property
     def query_parts(self) -> None:
@@ -109,4 +145,29 @@ class TreesServer(Server[TreesPlan]):
         if self.keys is None:
             raise ParameterError("the server has no keys: give keys=, client.public_keys()")
         public = self.keys.public
-        return [self._model.answer(part, public) for part in parts]
+        return [self._answered(part, public) for part in parts]
+
+    def _answered(self, part: bytes, public: Any) -> bytes:
+        """The answer to a query, to a preparation, or to a prepared query."""
+        name = preparation_name(part)
+        if name is not None:
+            store = self._store()
+            own, kept, answer = self._model.prepare(part, public)
+            store.put(self._kept(own, public), kept)
+            return answer
+        name = self.plan.forest.name_of(part)
+        if name is not None:
+            kept = self._store().take(self._kept(name, public))
+            return self._model.finish(kept, part)
+        return self._model.answer(part, public)
+
+    def _store(self) -> Preparations:
+        if self.preparations is None:
+            raise ParameterError(
+                "this server keeps no prepared queries: server.preparations = Preparations(folder) "
+                "keeps them, or --kept, a folder"
+            )
+        return self.preparations
+
+    def _kept(self, name: bytes, public: Any) -> str:
+        return name_for(self.plan.digest, public.name, name, KEPT)
