@@ -166,6 +166,24 @@ def of_numbers() -> Iterator[Step]:
     told = MissingIndicator(features="all").fit_transform(rows[:, 1:])
     found = np.column_stack([rows[:, 1:] > second, told, rows[:, :1] > first])
     yield case("edges that numbers exceed", [exceeds], found, numbers=rows)
+    # Ranges, of one column and of both, what is missing, and everything.
+    low, high, told = found[:, :3], found[:, 4:], found[:, 3]
+    boxes = {
+        "step": "boxes",
+        "inputs": 7,
+        "conditions": packed(np.array([2.0, 3.0, 1.0, 0.0, 1.0])),
+        "negated": packed(np.array([1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0])),
+        "terms": packed(np.array([1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 2.0])),
+        "columns": packed(np.array([0.0, 2, 1, 3, 4, 6, 3, 0, 3])),
+    }
+    inside = [
+        (low[:, 0] == 1) & (low[:, 2] == 0),
+        (low[:, 1] == 1) & (told == 0) & (high[:, 0] == 0) & (high[:, 2] == 0),
+        told == 1,
+        np.ones(len(rows)),
+        (low[:, 0] == 1) | (told == 1),
+    ]
+    yield case("boxes", [exceeds, boxes], np.column_stack(inside), numbers=rows)
 
 
 def of_functions() -> Iterator[Step]:
@@ -369,6 +387,13 @@ def refused() -> Iterator[Step]:
             "counts": packed(np.array([2.0, 1.0])),
             "missing": packed(np.array([0.0, 1.0])),
             "edges": packed(np.array([-1.5, 0.5, 2.0])),
+        },
+        "boxes": {
+            "inputs": 2,
+            "conditions": packed(np.array([2.0, 1.0])),
+            "negated": packed(np.array([0.0, 1.0, 0.0])),
+            "terms": packed(np.array([1.0, 2.0, 1.0])),
+            "columns": packed(np.array([0.0, 0.0, 1.0, 1.0])),
         },
         "branches": {"inputs": 2, "branches": [{"columns": [0], "steps": []}]},
         "codes": {"columns": [codes([1.5], None, None), codes([2], 0, "missing")]},

@@ -1,6 +1,8 @@
 //! Exact scores of ensembles of trees.
 
-use hesc_circuits::forests::{self, Condition, Declared, Leaf, Shape};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hesc_circuits::forests::{self, ClientShare, Condition, Declared, Leaf, ServerShare, Shape};
 use hesc_circuits::plans::PlanError;
 use hesc_schemes::{Fingerprint, SchemeError};
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray as _};
@@ -9,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use zeroize::Zeroizing;
 
-use crate::errors::{DecryptionError, ShapeError, plan_to_py};
+use crate::errors::{DecryptionError, ParameterError, ShapeError, plan_to_py};
 use crate::inputs::Any;
 use crate::plans;
 use crate::vectors::{VectorPublicKey, VectorSecretKey};
@@ -228,32 +230,16 @@ impl ForestModel {
         plans::bytes(py, |rng| self.0.answer(query, &keys.1, rng))
     }
 
-    /// What a server keeps of a preparation, **as secret as the model**, by the preparation's name, and what it answers.
+    /// The share that a server keeps of a preparation, and what it answers.
     fn prepare<'py>(
         &self,
         py: Python<'py>,
         preparation: &[u8],
         keys: &VectorPublicKey,
-    ) -> PyResult<Prepared<'py>> {
-        let plan = self.0.plan();
-        let (name, kept, answer) = plans::detached(py, |rng| {
-            let (share, answer) = self.0.prepare(preparation, &keys.1, rng)?;
-            Ok((share.name(), Zeroizing::new(share.to_bytes(plan)), answer))
-        })?;
-        Ok((name.to_bytes(), PyBytes::new(py, &kept), PyBytes::new(py, &answer)))
-    }
-
-    /// The answer to a prepared query, of what was kept of its preparation. **Once of each.**
-    fn finish<'py>(
-        &self,
-        py: Python<'py>,
-        kept: &[u8],
-        query: &[u8],
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let plan = self.0.plan();
-        let found = forests::ServerShare::from_bytes(plan, kept)
-            .and_then(|share| share.answer(plan, query));
-        Ok(PyBytes::new(py, &found.map_err(plan_to_py)?))
+    ) -> PyResult<(ForestServerShare, Bound<'py, PyBytes>)> {
+        let (share, answer) = plans::detached(py, |rng| self.0.prepare(preparation, &keys.1, rng))?;
+        let share = ForestServerShare(self.0.plan().clone(), Mutex::new(Some(share)));
+        Ok((share, PyBytes::new(py, &answer)))
     }
 
     fn __reduce__(&self) -> PyResult<()> {
@@ -261,71 +247,128 @@ impl ForestModel {
     }
 }
 
-/// A name, what is kept of a prepared query, and what is sent.
-type Prepared<'py> = ([u8; 16], Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+/// What a server keeps of a preparation, **as secret as the model**: used once, neither printed, copied nor pickled.
+#[pyclass(frozen, module = "hesc._native")]
+pub struct ForestServerShare(forests::Plan, Mutex<Option<ServerShare>>);
+
+/// What a client keeps of a preparation, **secret**: used once, neither printed, copied nor pickled.
+#[pyclass(frozen, module = "hesc._native")]
+pub struct ForestClientShare(forests::Plan, Mutex<Option<ClientShare>>);
+
+/// What a share is, if it was not used before.
+fn kept<T>(share: &Mutex<Option<T>>) -> PyResult<MutexGuard<'_, Option<T>>> {
+    let kept = share.lock().unwrap_or_else(PoisonError::into_inner);
+    if kept.is_some() { Ok(kept) } else { Err(used()) }
+}
+
+fn taken<T>(share: &Mutex<Option<T>>) -> PyResult<T> {
+    kept(share)?.take().ok_or_else(used)
+}
+
+fn used() -> PyErr {
+    ParameterError::new_err("this share of a prepared query was used before; prepare others")
+}
+
+#[pymethods]
+impl ForestServerShare {
+    /// A share of this plan from its wire form.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, plan: &ForestPlan, data: &[u8]) -> PyResult<Self> {
+        let share = py.compute(|| ServerShare::from_bytes(&plan.0, data)).map_err(plan_to_py)?;
+        Ok(Self(plan.0.clone(), Mutex::new(Some(share))))
+    }
+
+    /// The wire form.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = kept(&self.1)?.as_ref().map(|share| Zeroizing::new(share.to_bytes(&self.0)));
+        Ok(PyBytes::new(py, &bytes.ok_or_else(used)?))
+    }
+
+    /// The name of the preparation.
+    #[getter]
+    fn name(&self) -> PyResult<[u8; 16]> {
+        Ok(kept(&self.1)?.as_ref().ok_or_else(used)?.name().to_bytes())
+    }
+
+    /// The answer to a prepared query. The share is used then.
+    fn answer<'py>(&self, py: Python<'py>, query: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        let share = taken(&self.1)?;
+        plans::bytes(py, |_| share.answer(&self.0, query))
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err("a share is used once: not pickled or copied"))
+    }
+}
+
+#[pymethods]
+impl ForestClientShare {
+    /// A share of a new preparation, and what the client sends for it.
+    #[staticmethod]
+    fn prepare<'py>(
+        py: Python<'py>,
+        plan: &ForestPlan,
+        secret: &VectorSecretKey,
+    ) -> PyResult<(Self, Bound<'py, PyBytes>)> {
+        let (share, query) = plans::detached(py, |rng| forests::prepare(&plan.0, &secret.1, rng))?;
+        Ok((Self(plan.0.clone(), Mutex::new(Some(share))), PyBytes::new(py, &query)))
+    }
+
+    /// A share of this plan from its wire form.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, plan: &ForestPlan, data: &[u8]) -> PyResult<Self> {
+        let share = py.compute(|| ClientShare::from_bytes(&plan.0, data)).map_err(plan_to_py)?;
+        Ok(Self(plan.0.clone(), Mutex::new(Some(share))))
+    }
+
+    /// The wire form.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = kept(&self.1)?.as_ref().map(|share| Zeroizing::new(share.to_bytes(&self.0)));
+        Ok(PyBytes::new(py, &bytes.ok_or_else(used)?))
+    }
+
+    /// The name of the preparation.
+    #[getter]
+    fn name(&self) -> PyResult<[u8; 16]> {
+        Ok(kept(&self.1)?.as_ref().ok_or_else(used)?.name().to_bytes())
+    }
+
+    /// Adds what the server answered.
+    fn complete(&self, py: Python<'_>, secret: &VectorSecretKey, answer: &[u8]) -> PyResult<()> {
+        let share = taken(&self.1)?;
+        let found =
+            py.compute(|| share.complete(&self.0, &secret.1, answer)).map_err(plan_to_py)?;
+        *self.1.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+        Ok(())
+    }
+
+    /// A prepared query of a sample's bits; what is left of the share is for the answer.
+    fn ask<'py>(
+        &self,
+        py: Python<'py>,
+        bits: PyReadonlyArray1<'_, bool>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (share, bits) = (taken(&self.1)?, bits.as_slice()?);
+        let (share, query) = share.ask(&self.0, bits).map_err(plan_to_py)?;
+        *self.1.lock().unwrap_or_else(PoisonError::into_inner) = Some(share);
+        Ok(PyBytes::new(py, &query))
+    }
+
+    /// A sum of values for each output, of the answer to a prepared query. The share is used then.
+    fn read<'py>(&self, py: Python<'py>, answer: &[u8]) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let share = taken(&self.1)?;
+        Ok(share.scores(&self.0, answer).map_err(unread)?.to_pyarray(py))
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err("a share is used once: not pickled or copied"))
+    }
+}
 
 /// The name of the preparation of a prepared query; None for bytes that do not say that they are one.
 #[pyfunction]
 pub fn preparation_name(part: &[u8]) -> Option<[u8; 16]> {
     forests::preparation_name(part).map(Fingerprint::to_bytes)
-}
-
-/// A preparation's name, what its client keeps, **secret**, and what it sends.
-#[pyfunction]
-pub fn prepare_edges<'py>(
-    py: Python<'py>,
-    plan: &ForestPlan,
-    secret: &VectorSecretKey,
-) -> PyResult<Prepared<'py>> {
-    let (name, kept, query) = plans::detached(py, |rng| {
-        let (share, query) = forests::prepare(&plan.0, &secret.1, rng)?;
-        Ok((share.name(), Zeroizing::new(share.to_bytes(&plan.0)), query))
-    })?;
-    Ok((name.to_bytes(), PyBytes::new(py, &kept), PyBytes::new(py, &query)))
-}
-
-/// What a client keeps once the server has answered its preparation.
-#[pyfunction]
-pub fn complete_edges<'py>(
-    py: Python<'py>,
-    plan: &ForestPlan,
-    secret: &VectorSecretKey,
-    kept: &[u8],
-    answer: &[u8],
-) -> PyResult<Bound<'py, PyBytes>> {
-    plans::bytes(py, |_| {
-        let share = forests::ClientShare::from_bytes(&plan.0, kept)?;
-        Ok(share.complete(&plan.0, &secret.1, answer)?.to_bytes(&plan.0))
-    })
-}
-
-/// What a client keeps for the answer, and a prepared query of one sample's bits. **Once of each kept.**
-#[pyfunction]
-pub fn ask_edges<'py>(
-    py: Python<'py>,
-    plan: &ForestPlan,
-    kept: &[u8],
-    bits: PyReadonlyArray1<'_, bool>,
-) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
-    let bits = bits.as_slice()?;
-    let asked =
-        forests::ClientShare::from_bytes(&plan.0, kept).and_then(|share| share.ask(&plan.0, bits));
-    let (share, query) = asked.map_err(plan_to_py)?;
-    let kept = Zeroizing::new(share.to_bytes(&plan.0));
-    Ok((PyBytes::new(py, &kept), PyBytes::new(py, &query)))
-}
-
-/// A sum of values for each output, of the answer to a prepared query.
-#[pyfunction]
-pub fn read_sums<'py>(
-    py: Python<'py>,
-    plan: &ForestPlan,
-    kept: &[u8],
-    answer: &[u8],
-) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    let found = forests::ClientShare::from_bytes(&plan.0, kept)
-        .and_then(|share| share.scores(&plan.0, answer));
-    Ok(found.map_err(unread)?.to_pyarray(py))
 }
 
 /// A query of one sample's bits.

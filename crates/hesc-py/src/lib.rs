@@ -117,8 +117,8 @@ mod _native {
     };
     #[pymodule_export]
     use crate::forests::{
-        ForestModel, ForestPlan, ask_edges, complete_edges, decrypt_sums, encrypt_edges,
-        preparation_name, prepare_edges, read_sums,
+        ForestClientShare, ForestModel, ForestPlan, ForestServerShare, decrypt_sums, encrypt_edges,
+        preparation_name,
     };
     #[pymodule_export]
     use crate::galleries::{

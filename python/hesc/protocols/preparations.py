@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from hashlib import sha256
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from hesc._native import ParameterError
 from hesc._support.inputs import whole
@@ -21,13 +21,23 @@ from hesc._support.new_files import path_of
 from hesc._support.one_process import OneProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from os import PathLike
 
 _LONGEST: Final = 1 << 28
 """Bytes of a file."""
 _MOST: Final = 1 << 20
 """Preparations that a store may be made for."""
+
+
+class Kept(Protocol):
+    """What one side keeps of a preparation."""
+
+    def to_bytes(self) -> bytes:
+        """The wire form, for a file."""
+
+
+KeptT = TypeVar("KeptT", bound=Kept)
 
 
 class Preparations:
@@ -48,7 +58,7 @@ class Preparations:
         self.most = whole(most, "most", 1, _MOST)
         """Preparations that it holds at most."""
         self._folder = None if folder is None else path_of(folder, "folder")
-        self._here: dict[str, bytes] = {}
+        self._here: dict[str, Any] = {}
         self._lock = Lock()
         self._one = OneProcess(
             "a store of prepared queries",
@@ -57,8 +67,8 @@ class Preparations:
         if self._folder is not None:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def put(self, name: str, data: bytes) -> None:
-        """Keeps something under a name that nothing is kept under.
+    def put(self, name: str, share: Kept) -> None:
+        """Keeps a share under a name that nothing is kept under.
 
         Raises:
             ParameterError: there is something, or the store is full; a copy in a forked process.
@@ -74,7 +84,7 @@ class Preparations:
             with self._lock:
                 if name in self._here:
                     raise ParameterError(_TWICE)
-                self._here[name] = data
+                self._here[name] = share
             return
         path = self._folder / name
         try:
@@ -82,25 +92,31 @@ class Preparations:
         except FileExistsError:
             raise ParameterError(_TWICE) from None
         try:
-            path.write_bytes(data)
+            path.write_bytes(share.to_bytes())
         except BaseException:
             path.unlink()
             raise
 
-    def take(self, name: str) -> bytes:
+    def take(self, name: str, read: Callable[[bytes], KeptT]) -> KeptT:
         """What is kept under a name, once: nobody finds it there again.
+
+        Args:
+            name: as `put` had it.
+            read: makes a share of what it wrote.
 
         Raises:
             ParameterError: there is nothing, or no more; a copy in a forked process.
+            WireError: a file that is damaged.
             OSError: the folder cannot be read or written.
 
         """
+        found: KeptT | None = None
         if self._folder is None:
             self._one.check()
             with self._lock:
                 found = self._here.pop(name, None)
-        else:
-            found = self._taken(name)
+        elif (data := self._taken(name)) is not None:
+            found = read(data)
         if found is None:
             raise ParameterError(
                 "this prepared query was used before, or was not prepared with this store: each is "

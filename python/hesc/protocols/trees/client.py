@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from hesc import _native
-from hesc._native import ParameterError, ShapeError, WireError
+from hesc._native import ForestClientShare, ParameterError, ShapeError, WireError
 from hesc._support.inputs import whole
 from hesc.models.samples import Query, Result
 from hesc.protocols.client import PartsClient
@@ -61,8 +61,8 @@ class TreesClient(PartsClient[Result]):
         count = whole(queries, "queries", 1, self.plan.rows)
         key, parts = self.secret.native, []
         for _ in range(count):
-            name, kept, part = _native.prepare_edges(self.plan.forest, key)
-            self.preparations.put(self._kept(name, BEGUN), kept)
+            share, part = ForestClientShare.prepare(self.plan.forest, key)
+            self.preparations.put(self._kept(share.name, BEGUN), share)
             parts.append(part)
         plan = self.plan.digest[:NAME_BYTES]
         return Message(Kind.QUERY, plan, count, tuple(parts)).to_bytes()
@@ -89,9 +89,9 @@ class TreesClient(PartsClient[Result]):
                 raise WireError(
                     "this is a query of samples, and no preparation: decrypt its answer"
                 )
-            kept = self.preparations.take(self._kept(name, BEGUN))
-            ready = _native.complete_edges(self.plan.forest, self.secret.native, kept, answered)
-            self.preparations.put(self._kept(name, READY), ready)
+            share = self.preparations.take(self._kept(name, BEGUN), self._read)
+            share.complete(self.secret.native, answered)
+            self.preparations.put(self._kept(name, READY), share)
         return self.ready
 
     @property
@@ -135,12 +135,12 @@ class TreesClient(PartsClient[Result]):
         """A sample's part, of the next prepared query that is ready."""
         for ready in self.preparations.names(self._ending(READY)):
             try:
-                kept = self.preparations.take(ready)
+                share = self.preparations.take(ready, self._read)
             except ParameterError:
                 # Another process of the same store was faster.
                 continue
-            asked, part = _native.ask_edges(self.plan.forest, kept, bits)
-            self.preparations.put(ready.removesuffix(READY) + ASKED, asked)
+            part = share.ask(bits)
+            self.preparations.put(ready.removesuffix(READY) + ASKED, share)
             return part
         raise ParameterError("other processes have used the prepared queries: prepare more")
 
@@ -167,8 +167,10 @@ class TreesClient(PartsClient[Result]):
         name = self.plan.forest.name_of(part)
         if name is None:
             return _native.decrypt_sums(self.plan.forest, self.secret.native, part)
-        kept = self.preparations.take(self._kept(name, ASKED))
-        return _native.read_sums(self.plan.forest, kept, part)
+        return self.preparations.take(self._kept(name, ASKED), self._read).read(part)
+
+    def _read(self, data: bytes) -> ForestClientShare:
+        return ForestClientShare.from_bytes(self.plan.forest, data)
 
     def _kept(self, name: bytes, state: str) -> str:
         return name_for(self.plan.digest, self.secret.native.name, name, state)

@@ -8,6 +8,7 @@ import numpy as np
 
 from hesc._native import (
     ForestModel,
+    ForestServerShare,
     OutOfRangeError,
     ParameterError,
     ShapeError,
@@ -152,14 +153,17 @@ class TreesServer(Server[TreesPlan]):
         name = preparation_name(part)
         if name is not None:
             store = self._store()
-            own, kept, answer = self._model.prepare(part, public)
-            store.put(self._kept(own, public), kept)
+            share, answer = self._model.prepare(part, public)
+            store.put(self._kept(name, public), share)
             return answer
         name = self.plan.forest.name_of(part)
         if name is not None:
-            kept = self._store().take(self._kept(name, public))
-            return self._model.finish(kept, part)
+            share = self._store().take(self._kept(name, public), self._read)
+            return share.answer(part)
         return self._model.answer(part, public)
+
+    def _read(self, data: bytes) -> ForestServerShare:
+        return ForestServerShare.from_bytes(self.plan.forest, data)
 
     def _store(self) -> Preparations:
         if self.preparations is None:
