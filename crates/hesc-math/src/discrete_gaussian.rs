@@ -145,17 +145,19 @@ const LANES: usize = 32;
 /// Bounds one after the other, so that words and ranks stay in registers; not zero if one does not decide.
 #[inline(always)]
 fn rank_lanes(out: &mut [i16; LANES], random: &[u16; LANES], first: &[u16]) -> i16 {
-    let (mut ranks, mut same) = ([0i16; LANES], [0i16; LANES]);
+    // The least of differences is zero where there is a bound: a minimum takes less than a comparison and its mask.
+    let (mut ranks, mut nearest) = ([0i16; LANES], [u16::MAX; LANES]);
     for &bound in first {
         for lane in 0..LANES {
             let magnitude = random[lane] & 0x7FFF;
             ranks[lane] += i16::from(magnitude > bound);
-            same[lane] |= i16::from(magnitude == bound);
+            nearest[lane] = nearest[lane].min(magnitude ^ bound);
         }
     }
     let mut any = 0;
     for lane in 0..LANES {
-        let (sign, same) = (-((random[lane] >> FIRST) as i16), -same[lane]);
+        let same = -i16::from(nearest[lane] == 0);
+        let sign = -((random[lane] >> FIRST) as i16);
         out[lane] = (((ranks[lane] ^ sign) - sign) & !same) | (UNDECIDED & same);
         any |= same;
     }

@@ -293,7 +293,7 @@ impl ForestServerShare {
     /// The answer to a prepared query. The share is used then.
     fn answer<'py>(&self, py: Python<'py>, query: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
         let share = taken(&self.1)?;
-        plans::bytes(py, |_| share.answer(&self.0, query))
+        Ok(PyBytes::new(py, &share.answer(&self.0, query).map_err(plan_to_py)?))
     }
 
     fn __reduce__(&self) -> PyResult<()> {

@@ -96,7 +96,7 @@ pub(super) struct Drawn {
     /// Where the terms of each leaf end.
     pub ends: Vec<usize>,
     /// Edges, and the classes of what their bits are multiplied with: from 0 to `t`, both included.
-    pub terms: Vec<(u32, u64)>,
+    pub terms: Vec<(u32, u32)>,
 }
 
 impl Model {
@@ -265,12 +265,14 @@ impl Model {
                     constant += class & condition.constant;
                     let [first, end] = condition.terms;
                     drawn.terms.extend(output.terms[first..end].iter().map(|&(edge, negated)| {
-                        (edge, ((class ^ negated).wrapping_sub(negated)).wrapping_add(t & negated))
+                        let class =
+                            ((class ^ negated).wrapping_sub(negated)).wrapping_add(t & negated);
+                        (edge, class as u32)
                     }));
                 }
                 let [first, end] = leaf.slopes;
                 let slopes = output.slopes[first..end].iter();
-                drawn.terms.extend(slopes.map(|&(edge, slope)| (edge, number(0, slope))));
+                drawn.terms.extend(slopes.map(|&(edge, slope)| (edge, number(0, slope) as u32)));
                 drawn.constants.push(modulo_t.remainder(constant));
                 drawn.ends.push(drawn.terms.len());
             }
@@ -302,7 +304,7 @@ impl Model {
                 let block = block(edge);
                 let to = ends[block];
                 places[to] = (row + 1) * sizes.width - 1 - (edge as usize - block * sizes.width);
-                numbers[to] = class as i64;
+                numbers[to] = i64::from(class);
                 ends[block] += 1;
             }
             at = end;

@@ -10,12 +10,13 @@
 
 use std::hint::black_box;
 
+use hesc_kernels::vectorised;
 use hesc_math::sampling::fill_uniform_row;
 use hesc_schemes::rlwe::{PublicKey, SecretKey};
 use hesc_schemes::wire::{Kind, Reader};
 use hesc_schemes::{Fingerprint, KeyId, SchemeError};
 use rand_core::CryptoRng;
-use zeroize::{Zeroize as _, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::client;
 use super::divisor::Divisor;
@@ -253,26 +254,30 @@ impl ServerShare {
     /// Adds what bits less masks make of each leaf's number.
     fn add_products(&self, plan: &Plan, bits: &[u64], numbers: &mut [u64]) {
         let (_, _, t) = plan.plain_moduli();
-        let modulo_t = Divisor::new(t);
-        // Products below t^2 that a sum takes, beside what it is reduced to.
-        let room = (u64::MAX / (t * t)) as usize - 1;
-        let sum = |terms: &[(u32, u64)]| {
-            terms.chunks(room).fold(0, |sum, terms| {
-                let products = terms.iter().map(|&(edge, class)| bits[edge as usize] * class);
-                modulo_t.remainder(sum + products.sum::<u64>())
-            })
+        let (modulo_t, terms) = (Divisor::new(t), &self.drawn.terms);
+        // No edge is twice in a leaf: where products of all edges have no room they are reduced one by one.
+        let narrow = u128::from(t).pow(2) * bits.len() as u128 >> 64 == 0;
+        let mut few = Zeroizing::new(vec![0; bits.len().max(AT_ONCE)]);
+        let mut multiply = |terms: &[(u32, u32)]| {
+            let own = &mut few[..terms.len()];
+            products(own, terms, bits);
+            if !narrow {
+                own.iter_mut().for_each(|product| *product = modulo_t.remainder(*product));
+            }
+            own.iter().sum::<u64>()
         };
         let mut first = 0;
         for (number, &end) in numbers.iter_mut().zip(&self.drawn.ends) {
-            *number = modulo_t.remainder(*number + sum(&self.drawn.terms[first..end]));
+            let sum = multiply(&terms[first..end]);
+            *number = modulo_t.remainder(*number + modulo_t.remainder(sum));
             first = end;
         }
         // As many as leaves of most conditions take: time does not tell how many there are.
         let most = numbers.len() * plan.declared().most_conditions as usize;
-        let mut more = most.saturating_sub(first);
-        while more > 0 && first > 0 {
-            let some = more.min(first);
-            black_box(sum(&self.drawn.terms[..some]));
+        let mut more = if terms.is_empty() { 0 } else { most.saturating_sub(terms.len()) };
+        while more > 0 {
+            let some = more.min(AT_ONCE).min(terms.len());
+            black_box(multiply(&terms[..some]));
             more -= some;
         }
     }
@@ -289,15 +294,14 @@ impl ServerShare {
             writer.u32((end - first) as u32);
             first = end;
         }
-        let mut edges: Vec<u32> = terms.iter().map(|&(edge, _)| edge).collect();
-        let mut classes = Zeroizing::new(terms.iter().map(|&(_, class)| class).collect::<Vec<_>>());
-        writer.packed(&edges, EDGE_BITS);
         // Classes of terms that are subtracted are not reduced.
         let (_, _, t) = plan.plain_moduli();
         let modulo_t = Divisor::new(t);
-        classes.iter_mut().for_each(|class| *class = modulo_t.remainder(*class));
+        let (edges, classes): (Vec<u32>, Vec<u64>) =
+            terms.iter().map(|&(edge, class)| (edge, modulo_t.remainder(u64::from(class)))).unzip();
+        let (edges, classes) = (Zeroizing::new(edges), Zeroizing::new(classes));
+        writer.packed(&edges, EDGE_BITS);
         width.write(&mut writer, &classes);
-        edges.zeroize();
         writer.finish()
     }
 
@@ -322,10 +326,22 @@ impl ServerShare {
         }
         let classes = Zeroizing::new(width.read(&mut reader, all)?);
         reader.finish()?;
-        drawn.terms = edges.iter().copied().zip(classes.iter().copied()).collect();
+        drawn.terms =
+            edges.iter().copied().zip(classes.iter().map(|&class| class as u32)).collect();
         Ok(Self { name, key, drawn })
     }
 }
 
+vectorised! {
+    /// Products of terms and the numbers of their edges.
+    fn products(out: &mut [u64], terms: &[(u32, u32)], numbers: &[u64]) {
+        for (product, &(edge, class)) in out.iter_mut().zip(terms) {
+            *product = numbers[edge as usize] * u64::from(class);
+        }
+    }
+}
+
+/// Products that are in memory at once, beside those of a leaf.
+const AT_ONCE: usize = 1024;
 /// Bits of an edge's number.
 const EDGE_BITS: u32 = 15;

@@ -9,18 +9,32 @@ pub const BITS: u32 = 30;
 /// What brings integers into the low bits of a double.
 const MAGIC: f64 = (1u64 << 52) as f64;
 
-vectorised! {
-    /// `products = a b`, as integers.
-    pub fn set_products(products: &mut [u64], a: &[u32], b: &[u32]) {
-        for ((product, &a), &b) in products.iter_mut().zip(a).zip(b) {
-            *product = u64::from(a) * u64::from(b);
-        }
-    }
+#[inline(always)]
+fn wide((&a, &b): (&u32, &u32)) -> u64 {
+    u64::from(a) * u64::from(b)
+}
 
-    /// `sums += a b`, as integers.
-    pub fn add_products(sums: &mut [u64], a: &[u32], b: &[u32]) {
-        for ((sum, &a), &b) in sums.iter_mut().zip(a).zip(b) {
-            *sum += u64::from(a) * u64::from(b);
+vectorised! {
+    /// `sums += a_0 b_0 + a_1 b_1 + ...`, as integers: rows `a` stand one after the other, and rows `b` this far apart. Sums are read
+    /// and written once for four products.
+    pub fn add_products(sums: &mut [u64], a: &[u32], b: &[u32], apart: usize) {
+        let n = sums.len();
+        let mut rows = a.chunks_exact(n).zip(b.chunks(apart).map(|row| &row[..n]));
+        while let Some((a_0, b_0)) = rows.next() {
+            match [rows.next(), rows.next(), rows.next()] {
+                [Some((a_1, b_1)), Some((a_2, b_2)), Some((a_3, b_3))] => {
+                    let first = a_0.iter().zip(b_0).zip(a_1.iter().zip(b_1));
+                    let second = a_2.iter().zip(b_2).zip(a_3.iter().zip(b_3));
+                    for (sum, (first, second)) in sums.iter_mut().zip(first.zip(second)) {
+                        *sum += wide(first.0) + wide(first.1) + wide(second.0) + wide(second.1);
+                    }
+                }
+                others => {
+                    for (a, b) in [Some((a_0, b_0))].into_iter().chain(others).flatten() {
+                        sums.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, pair)| *sum += wide(pair));
+                    }
+                }
+            }
         }
     }
 
@@ -80,13 +94,20 @@ mod tests {
     #[test]
     fn as_many_products_as_there_is_room_for() {
         let q = (1u64 << BITS) - 35;
-        let (a, mut sums) = (vec![q as u32 - 1; 40], vec![7; 40]);
-        set_products(&mut sums, &a, &a);
-        for _ in 1..MOST_TERMS {
-            add_products(&mut sums, &a, &a);
+        for terms in 1..=MOST_TERMS {
+            let (a, b, mut sums) =
+                (vec![q as u32 - 1; 40 * terms], vec![q as u32 - 1; 50 * terms], vec![7; 40]);
+            add_products(&mut sums, &a, &b, 50);
+            reduce(&mut sums, q);
+            assert_eq!(sums, vec![7 + terms as u64; 40]);
         }
-        reduce(&mut sums, q);
-        assert_eq!(sums, vec![MOST_TERMS as u64; 40]);
+        let rows = |start: u32, width: u32| (start..start + 5 * width).collect::<Vec<u32>>();
+        let (a, b, mut sums) = (rows(3, 40), rows(11, 60), vec![1; 40]);
+        add_products(&mut sums, &a, &b, 60);
+        for (i, sum) in (0..).zip(sums) {
+            let product = |row: usize| u64::from(a[40 * row + i]) * u64::from(b[60 * row + i]);
+            assert_eq!(sum, 1 + (0..5).map(product).sum::<u64>());
+        }
         let unit = (1u128 << 96) / 12_289;
         let (numbers, mut fractions) = ([0, 1, 12_288, u64::from(u32::MAX)], [7; 4]);
         add_fractions(&mut fractions, &numbers, unit);

@@ -15,6 +15,9 @@ use crate::{Fingerprint, SchemeError};
 /// The largest noise that is added to a number of an answer, and the largest integer that is multiplied with.
 const LARGEST: f64 = (1u64 << 51) as f64;
 
+/// Factors whose products are added up at once.
+const TOGETHER: usize = 4;
+
 /// The deviation of the second noise of a number, in units of the first.
 const FINER: f64 = 1.0 / 65536.0;
 
@@ -306,26 +309,31 @@ impl BlindedSums {
         match (&factors.words, &self.narrow) {
             (Words::Narrow(words), Some(ring)) => {
                 let size = products.words();
-                scratch.narrow.resize(size, 0);
+                scratch.narrow.resize(TOGETHER * size, 0);
                 let Scratch { integers, small, narrow, .. } = &mut *scratch;
-                for (factor, pair) in words.chunks_exact(2 * size).enumerate() {
-                    next(factor, integers, small, rng);
-                    for (row, q) in narrow.chunks_exact_mut(n).zip(products.moduli()) {
-                        lazy_sums::residues(row, integers, q);
+                let mut terms = 0;
+                c_0.fill(0);
+                c_1.fill(0);
+                for (group, pairs) in words.chunks(2 * size * TOGETHER).enumerate() {
+                    let own = &mut narrow[..pairs.len() / 2];
+                    for (factor, polynomial) in own.chunks_exact_mut(size).enumerate() {
+                        next(group * TOGETHER + factor, integers, small, rng);
+                        for (row, q) in polynomial.chunks_exact_mut(n).zip(products.moduli()) {
+                            lazy_sums::residues(row, integers, q);
+                        }
+                        kernels::forward(polynomial, ring);
                     }
-                    kernels::forward(narrow, ring);
-                    let (first, second) = pair.split_at(size);
-                    let join = match factor {
-                        0 => lazy_sums::set_products,
-                        _ => lazy_sums::add_products,
-                    };
-                    join(c_0, narrow, first);
-                    join(c_1, narrow, second);
-                    if (factor + 1) % (lazy_sums::MOST_TERMS - 1) == 0 {
+                    // What is reduced counts as none: it is below a modulus.
+                    terms += own.len() / size;
+                    if terms > lazy_sums::MOST_TERMS {
                         self.reduce(c_0);
                         self.reduce(c_1);
+                        terms = own.len() / size;
                     }
+                    lazy_sums::add_products(c_0, own, pairs, 2 * size);
+                    lazy_sums::add_products(c_1, own, &pairs[size..], 2 * size);
                 }
+                let narrow = &mut narrow[..size];
                 for sums in [&mut *c_0, &mut *c_1] {
                     self.reduce(sums);
                     narrow.iter_mut().zip(&*sums).for_each(|(x, &sum)| *x = sum as u32);
