@@ -167,9 +167,9 @@ def of_numbers() -> Iterator[Step]:
     found = np.column_stack([rows[:, 1:] > second, told, rows[:, :1] > first])
     yield case("edges that numbers exceed", [exceeds], found, numbers=rows)
     # Ranges, of one column and of both, what is missing, and everything.
-    low, high, told = found[:, :3], found[:, 4:], found[:, 3]
+    low, high, gone = found[:, :3], found[:, 4:], found[:, 3]
     boxes = {
-        "step": "boxes",
+        "step": "inside",
         "inputs": 7,
         "conditions": packed(np.array([2.0, 3.0, 1.0, 0.0, 1.0])),
         "negated": packed(np.array([1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0])),
@@ -178,12 +178,14 @@ def of_numbers() -> Iterator[Step]:
     }
     inside = [
         (low[:, 0] == 1) & (low[:, 2] == 0),
-        (low[:, 1] == 1) & (told == 0) & (high[:, 0] == 0) & (high[:, 2] == 0),
-        told == 1,
+        (low[:, 1] == 1) & (gone == 0) & (high[:, 0] == 0) & (high[:, 2] == 0),
+        gone == 1,
         np.ones(len(rows)),
-        (low[:, 0] == 1) | (told == 1),
+        (low[:, 0] == 1) | (gone == 1),
     ]
-    yield case("boxes", [exceeds, boxes], np.column_stack(inside), numbers=rows)
+    yield case(
+        "boxes that rows lie inside", [exceeds, boxes], np.column_stack(inside), numbers=rows
+    )
 
 
 def of_functions() -> Iterator[Step]:
@@ -388,7 +390,7 @@ def refused() -> Iterator[Step]:
             "missing": packed(np.array([0.0, 1.0])),
             "edges": packed(np.array([-1.5, 0.5, 2.0])),
         },
-        "boxes": {
+        "inside": {
             "inputs": 2,
             "conditions": packed(np.array([2.0, 1.0])),
             "negated": packed(np.array([0.0, 1.0, 0.0])),

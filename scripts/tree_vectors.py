@@ -22,11 +22,11 @@ TARGET = Path(__file__).parents[1] / "vectors" / "trees.json"
 ROW = 77
 
 
-def case(model: Any) -> dict[str, Any]:
+def case(model: Any, structure: Any) -> dict[str, Any]:
     """What both sides have of one model, and what is decrypted of one sample."""
     x, y = load_iris(return_X_y=True)
     private = PrivateClassifier(model).fit(x, y)
-    plan = private.plan(x, Trees(), table=False)
+    plan = private.plan(x, Trees(structure=structure), table=False)
     client = private.client()
     server = private.server(keys=client.public_keys())
     query = client.encrypt(x[ROW : ROW + 1]).data
@@ -57,7 +57,8 @@ def main() -> None:
         "forest": RandomForestClassifier(3, max_depth=3, random_state=0),
         "boosting": HistGradientBoostingClassifier(max_iter=4, max_depth=3, random_state=0),
     }
-    found = {name: case(model) for name, model in cases.items()}
+    found = {name: case(model, "hidden") for name, model in cases.items()}
+    found["public"] = case(cases["forest"], "public")
     TARGET.write_text(json.dumps(found, indent=0) + "\n")
 
 

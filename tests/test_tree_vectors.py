@@ -13,7 +13,8 @@ import pytest
 import hesc
 from hesc.models import transforms
 from hesc.protocols import registry
-from hesc.protocols.message import Kind, Message
+from hesc.protocols.message import Kind, Message, name_of
+from hesc.protocols.trees.preparations import Preparations
 from tests.second_implementation import forests, wire
 
 STORED = json.loads((Path(__file__).parents[1] / "vectors" / "trees.json").read_text())
@@ -39,12 +40,33 @@ def leaves_of(server: Any) -> list[list[list[forests.Leaf]]]:
         return next(negated), [next(edges) for _ in range(next(terms))]
 
     def leaf() -> forests.Leaf:
-        return next(values), [condition() for _ in range(next(conditions))]
+        return next(values), [condition() for _ in range(next(conditions))], {}
 
-    return [
-        [[leaf() for _ in range(next(leaves))] for _ in range(trees)]
-        for trees, _ in server.plan.forest.outputs
+    found = [
+        [[leaf() for _ in range(next(leaves))] for _ in range(trees)] for trees in server.plan.trees
     ]
+    return found if server.plan.structure == "hidden" else forms_of(found)
+
+
+def forms_of(outputs: list[list[list[forests.Leaf]]]) -> list[list[list[forests.Leaf]]]:
+    """Of trees of public structure: one leaf an output, whose slopes are those of their leaves.
+
+    Each tree has a bit for every leaf but its first; trees of the same leaves have the same bits.
+    """
+    firsts: dict[str, int] = {}
+    found: list[list[list[forests.Leaf]]] = []
+    bits = 0
+    for trees in outputs:
+        constant, slopes = 0, dict[int, int]()
+        for tree in trees:
+            key = repr([conditions for _, conditions, _ in tree])
+            if key not in firsts:
+                firsts[key], bits = bits, bits + len(tree) - 1
+            constant += tree[0][0]
+            for bit, (value, *_) in enumerate(tree[1:], firsts[key]):
+                slopes[bit] = slopes.get(bit, 0) + value - tree[0][0]
+        found.append([[(constant, [], slopes)]])
+    return found
 
 
 @pytest.mark.parametrize("name", STORED)
@@ -82,3 +104,31 @@ def test_both_implementations_agree(name: str, tmp_path: Path) -> None:
     theirs = forests.answer(asked, forest, leaves_of(server), rng)
     reply = Message(Kind.ANSWER, plan.digest[:16], 1, (theirs,), answer[22:38]).to_bytes()
     assert (client.decrypt(reply, query=query).scores == scores).all()
+
+    # Prepared: hesc's client and the second implementation's server, then the other way round.
+    client.preparations, server.preparations = Preparations(), Preparations()
+    digest = plan.digest[:16]
+    begun = client.prepare(1)
+    prepared, kept = forests.prepare(
+        part_of(begun, Kind.QUERY, plan), forest, leaves_of(server), rng
+    )
+    reply = Message(Kind.ANSWER, digest, 1, (prepared,), name_of(begun)).to_bytes()
+    assert client.complete(reply, query=begun) == 1
+    small = client.encrypt([case["sample"]], prepared=True).data
+    told = forests.finish(part_of(small, Kind.QUERY, plan), forest, kept)
+    reply = Message(Kind.ANSWER, digest, 1, (told,), name_of(small)).to_bytes()
+    assert (client.decrypt(reply, query=small).scores == scores).all()
+    t = forest.plain_modulus
+    masks = rng.integers(t, size=forest.edges).tolist()
+    key = (key_name, ternary)
+    begun = forests.encrypt_bits(
+        np.array(masks), forest, key, bytes(range(1, 33)), forests.PREPARATION
+    )
+    reply = server.answer(Message(Kind.QUERY, digest, 1, (begun,)).to_bytes())
+    shares = forests.decrypt(part_of(reply, Kind.ANSWER, plan), forest, ternary, forests.PREPARATION)
+    small = forests.ask(begun, masks, forest, bits)
+    reply = server.answer(Message(Kind.QUERY, digest, 1, (small,)).to_bytes())
+    told = part_of(reply, Kind.ANSWER, plan)
+    numbers = forests.read_masked(told, forest, "forest masked answer", forest.leaves)
+    sums = [(x + y) % t for x, y in zip(numbers, shares, strict=True)]
+    assert forests.sums_of(sums, forest) == expected

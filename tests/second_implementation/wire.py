@@ -44,6 +44,8 @@ KINDS = {
     "forest plan": 73,
     "forest query": 74,
     "forest answer": 75,
+    "forest masked query": 76,
+    "forest masked answer": 77,
 }
 
 

@@ -117,18 +117,12 @@ pub enum Kind {
     ForestQuery = 74,
     /// Encrypted numbers of leaves.
     ForestAnswer = 75,
-    /// Encrypted random numbers, for scores of trees that are asked for later.
-    ForestPreparation = 76,
-    /// Encrypted numbers of leaves under pads.
-    ForestPrepared = 77,
     /// Bits less the random numbers of a preparation.
-    ForestMaskedQuery = 78,
+    ForestMaskedQuery = 76,
     /// Numbers of leaves less what a preparation gave.
-    ForestMaskedAnswer = 79,
-    /// What a client keeps of a preparation.
-    ForestClientShare = 80,
-    /// What a server keeps of a preparation.
-    ForestServerShare = 81,
+    ForestMaskedAnswer = 77,
+    /// What one side keeps of a preparation.
+    ForestShare = 78,
     /// What all sides of products by logarithms agree upon.
     LogarithmPlan = 70,
     /// Encrypted logarithms of one side's numbers.
@@ -181,12 +175,9 @@ impl Kind {
             Self::ForestPlan => "the plan of a forest",
             Self::ForestQuery => "a query of a forest",
             Self::ForestAnswer => "an answer of a forest",
-            Self::ForestPreparation => "a preparation of a forest",
-            Self::ForestPrepared => "the answer to a preparation of a forest",
             Self::ForestMaskedQuery => "a prepared query of a forest",
             Self::ForestMaskedAnswer => "an answer to a prepared query of a forest",
-            Self::ForestClientShare => "a client's share of a prepared query",
-            Self::ForestServerShare => "a server's share of a prepared query",
+            Self::ForestShare => "a share of a prepared query of a forest",
             Self::LogarithmPlan => "a plan of logarithms",
             Self::LogarithmUpload => "encrypted logarithms",
             Self::LogarithmAnswer => "an answer of logarithms",
@@ -393,6 +384,12 @@ impl<'a> Reader<'a> {
     #[must_use]
     pub fn says(bytes: &[u8], kind: Kind) -> bool {
         bytes.get(MAGIC.len() + 1) == Some(&(kind as u8))
+    }
+
+    /// What follows the names of parameters and key in a frame that says it is of this kind; nothing is checked.
+    pub fn said(bytes: &[u8], kind: Kind) -> Option<&[u8]> {
+        let body = bytes.get(HEADER..).filter(|_| Self::says(bytes, kind))?;
+        body.get(size_of::<Tag>()..)
     }
 
     /// The scheme of a parameter set.

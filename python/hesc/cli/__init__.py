@@ -21,6 +21,7 @@ from hesc.cli import (
     outsourcing,
     params,
     parties,
+    preparing,
     reproduce,
 )
 from hesc.cli.terminal import printable
@@ -60,6 +61,7 @@ _LOOK: Final = "To look around and to measure"
 app.command("compile", rich_help_panel=_MODELS)(compiling.compile_model)
 app.command("keygen", rich_help_panel=_MODELS)(files.keygen)
 app.command("encrypt-model", rich_help_panel=_MODELS)(outsourcing.encrypt_model)
+app.command("prepare", rich_help_panel=_MODELS)(preparing.prepare)
 app.command("encrypt", rich_help_panel=_MODELS)(files.encrypt)
 app.add_typer(parties.app, name="party", rich_help_panel=_MODELS)
 app.command("eval", rich_help_panel=_MODELS)(files.evaluate)

@@ -18,6 +18,7 @@ import typer
 from hesc._native import HescError, ParameterError
 from hesc._support.new_files import check_new, for_owner, new_files, read_whole
 from hesc.cli.batches import IgnoreExtra, after, batches, write_rows
+from hesc.cli.kept import Kept, kept_in
 from hesc.cli.pairing import QueryName, answers_to, checked_name
 from hesc.cli.terminal import (
     JsonFile,
@@ -166,6 +167,7 @@ def encrypt(
         Path | None,
         typer.Option(help="The client's public keys, where the plan encrypts under them."),
     ] = None,
+    kept: Kept | None = None,
     json_file: JsonFile = None,
     passphrase_file: PassphraseFile = None,
 ) -> None:
@@ -175,7 +177,7 @@ def encrypt(
     """
     check_outputs({"--out": out}, json_file)
     folder = ClientFolder.open(client)
-    check_apart({"--out": out}, client, json_file)
+    check_apart({"--out": out} | ({} if kept is None else {"--kept": kept}), client, json_file)
     plan = folder.plan
     if plan.parties:
         raise ParameterError(
@@ -188,12 +190,20 @@ def encrypt(
             "file of `hesc keygen --keys`"
         )
     opened = opened_client(plan, secret, passphrase_file, keys)
+    prepared: dict[str, Any] = {}
+    if kept is not None:
+        kept_in(opened, kept)
+        prepared["prepared"] = True
     if rows.is_file():
-        # A wrong row is found before hours of work.
+        # A wrong row is found before hours of work, and before prepared queries are used.
+        found_rows = 0
         with reading(rows, "checking") as file:
             for first, batch in batches(file, plan, ignore_extra=ignore_extra):
                 with after(first):
                     plan.prepared(batch, clip=clip)
+                found_rows += len(batch)
+        if prepared:
+            opened.check_ready(found_rows)
     count = clipped = clipped_samples = queries = up = 0
     name = QueryName()
     with (
@@ -204,7 +214,7 @@ def encrypt(
         writer = MessageWriter(query, plan.digest)
         for first, batch in batches(file, plan, ignore_extra=ignore_extra):
             with after(first):
-                found = opened.encrypt(batch, clip=clip)
+                found = opened.encrypt(batch, clip=clip, **prepared)
             writer.write(found.data)
             name.add(name_of(found.data))
             count, queries, up = count + len(batch), queries + 1, up + len(found.data)
@@ -249,6 +259,7 @@ def evaluate(
             "--ledger", help="File that counts what a model with hidden weights has given."
         ),
     ] = None,
+    kept: Kept | None = None,
     json_file: JsonFile = None,
 ) -> None:
     """Evaluates the model on encrypted samples: the server's part, without a secret key.
@@ -258,9 +269,11 @@ def evaluate(
     check_outputs({"--out": out}, json_file)
     folder = ServerFolder.open(server)
     outputs = {"--out": out} | ({} if ledger_file is None else {"--ledger": ledger_file})
-    check_apart(outputs, server, json_file)
+    check_apart(outputs | ({} if kept is None else {"--kept": kept}), server, json_file)
     given = None if keys is None else read_whole(keys, KEYS_BYTES, "a file of public keys")
     served: Any = folder.server(keys=given)
+    if kept is not None:
+        kept_in(served, kept)
     if served.answers_left is not None:
         # A ledger has the count of all processes; this one adds up its own for it.
         served.count = ledger.Count()
@@ -323,6 +336,7 @@ def decrypt(
     name: Annotated[
         str | None, typer.Option(help="The query's name: an answer to another is refused.")
     ] = None,
+    kept: Kept | None = None,
     json_file: JsonFile = None,
     passphrase_file: PassphraseFile = None,
 ) -> None:
@@ -346,6 +360,8 @@ def decrypt(
             "hold of it: give --name, which hesc party join prints, instead of --query"
         )
     opened = opened_client(plan, secret, passphrase_file)
+    if kept is not None:
+        kept_in(opened, kept)
     count, found_name = 0, QueryName()
     classes: Counter[str] = Counter()
     with ExitStack() as stack:

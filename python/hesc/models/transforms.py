@@ -219,13 +219,13 @@ class Exceeds:
 
 
 @dataclass(frozen=True, eq=False)
-class Boxes:
-    """A one for each box that a row lies in: all of whose conditions hold.
+class Inside:
+    """A one for each box that a row lies inside: all of whose conditions hold.
 
     A condition is on features that are ones and zeros: one of them is a one, or none is.
     """
 
-    name: ClassVar[str] = "boxes"
+    name: ClassVar[str] = "inside"
     discloses: ClassVar[str] = (
         "the model's trees but for what their leaves say: which features they compare where, and "
         "their shapes"
@@ -248,7 +248,7 @@ class Boxes:
 
 Scaler = Affine | Standard | Stretch
 """Feature by feature, and linear: each has a `centre` and a `factor`."""
-Transform = Scaler | Clip | Projection | Monomials | Kernel | Bins | Exceeds | Boxes | TableStep
+Transform = Scaler | Clip | Projection | Monomials | Kernel | Bins | Exceeds | Inside | TableStep
 
 
 class Folded(NamedTuple):
@@ -468,6 +468,6 @@ _KINDS: Final[dict[str, type[Transform]]] = {
         Kernel,
         Bins,
         Exceeds,
-        Boxes,
+        Inside,
     )
 }

@@ -100,7 +100,7 @@ class ModelPlan(Plan):
     compiled: ClassVar[tuple[str, ...]] = ("_computed",)
     """What a plan keeps of its compiled part, by its attributes' names."""
     prepares: ClassVar[bool] = False
-    """Whether queries can be prepared before samples are known (`hesc.protocols.preparations`)."""
+    """Whether queries can be prepared before samples are known."""
     seconds: float | None = None
     """What a query takes on one thread, where its maker predicted it."""
 

@@ -1,12 +1,11 @@
 use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::SecretKey;
-use hesc_schemes::wire::Kind;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use super::divisor::Divisor;
 use super::plan::Plan;
-use super::wire::{self, Query};
+use super::wire::{self, Purpose, Query};
 use crate::plans::PlanError;
 
 /// Encrypts a sample's bits, one for each edge, for the way to the server. Cost: a transform for each ciphertext and prime.
@@ -21,7 +20,7 @@ pub fn encrypt(
 ) -> Result<Vec<u8>, PlanError> {
     check_bits(plan, bits)?;
     let numbers = Zeroizing::new(bits.iter().map(|&bit| u64::from(bit)).collect::<Vec<_>>());
-    Ok(encrypted(plan, Kind::ForestQuery, key, &numbers, rng)?)
+    Ok(encrypted(plan, Purpose::Sample, key, &numbers, rng)?)
 }
 
 /// The scores of an answer, for each output the sum of the values of the leaves that are reached. For the key owner's eyes: whether
@@ -31,7 +30,7 @@ pub fn encrypt(
 /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`] and [`SchemeError::KeyMismatch`] for other bytes, plans and keys;
 /// [`SchemeError::NoiseTooLarge`] for an answer in which an output has not as many leaves reached as it has trees.
 pub fn decrypt(plan: &Plan, key: &SecretKey, answer: &[u8]) -> Result<Vec<i64>, PlanError> {
-    Ok(scores(plan, &decrypted(plan, Kind::ForestAnswer, key, answer)?)?)
+    Ok(scores(plan, &decrypted(plan, Purpose::Sample, key, answer)?)?)
 }
 
 /// Refuses another number of bits than the plan has edges.
@@ -46,7 +45,7 @@ pub(super) fn check_bits(plan: &Plan, bits: &[bool]) -> Result<(), PlanError> {
 /// A message of numbers modulo `t`, one for each edge.
 pub(super) fn encrypted(
     plan: &Plan,
-    kind: Kind,
+    purpose: Purpose,
     key: &SecretKey,
     numbers: &[u64],
     rng: &mut impl CryptoRng,
@@ -61,17 +60,17 @@ pub(super) fn encrypted(
         query.seeds.push(products.encrypt(key, &none, c_0, &mut workspace, rng)?);
         products.add_scaled(c_0, numbers, plain_modulus);
     }
-    Ok(wire::query_to_bytes(plan, kind, key.key_id(), &query))
+    Ok(wire::query_to_bytes(plan, purpose, key.key_id(), &query))
 }
 
 /// The numbers of all leaves modulo `t`.
 pub(super) fn decrypted(
     plan: &Plan,
-    kind: Kind,
+    purpose: Purpose,
     key: &SecretKey,
     answer: &[u8],
 ) -> Result<Zeroizing<Vec<u64>>, SchemeError> {
-    let (found, answer) = wire::answer_from_bytes(plan, kind, answer)?;
+    let (found, answer) = wire::answer_from_bytes(plan, purpose, answer)?;
     if found != key.key_id() {
         return Err(SchemeError::KeyMismatch { expected: key.key_id(), found });
     }

@@ -6,13 +6,12 @@ use hesc_math::discrete_gaussian::{CosetGaussian, DiscreteGaussian};
 use hesc_math::sampling::fill_uniform_row;
 use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{BlindedSums, PublicKey, Scratch};
-use hesc_schemes::wire::Kind;
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::divisor::Divisor;
 use super::plan::Plan;
-use super::wire::{self, Answer, Query};
+use super::wire::{self, Answer, Purpose, Query};
 use crate::plans::PlanError;
 
 /// What a leaf asks of a sample: `constant + sum of bits, or less them`, which is 0 where it holds and 1 where not.
@@ -165,20 +164,20 @@ impl Model {
         public: &PublicKey,
         rng: &mut impl CryptoRng,
     ) -> Result<Vec<u8>, PlanError> {
-        let query = self.opened(Kind::ForestQuery, query, public)?;
+        let query = self.opened(Purpose::Sample, query, public)?;
         let drawn = self.drawn(rng);
         let answer = self.encrypted(&query, public, &drawn, &drawn.constants, rng)?;
-        Ok(wire::answer_to_bytes(&self.plan, Kind::ForestAnswer, public.key_id(), &answer))
+        Ok(wire::answer_to_bytes(&self.plan, Purpose::Sample, public.key_id(), &answer))
     }
 
-    /// A query of this kind under a client's key.
+    /// A query for this purpose under a client's key.
     pub(super) fn opened(
         &self,
-        kind: Kind,
+        purpose: Purpose,
         query: &[u8],
         public: &PublicKey,
     ) -> Result<Query, SchemeError> {
-        let (found, query) = wire::query_from_bytes(&self.plan, kind, query)?;
+        let (found, query) = wire::query_from_bytes(&self.plan, purpose, query)?;
         let expected = public.key_id();
         if found == expected {
             Ok(query)

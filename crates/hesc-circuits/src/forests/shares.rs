@@ -22,7 +22,7 @@ use super::client;
 use super::divisor::Divisor;
 use super::model::{Drawn, Model};
 use super::plan::Plan;
-use super::wire::{self, Masked, masked_from_bytes, masked_to_bytes};
+use super::wire::{self, Masked, Purpose, Side, masked_from_bytes, masked_to_bytes};
 use crate::plans::PlanError;
 
 /// What a client keeps of a preparation: secret, and used once. Neither printed nor compared; wiped.
@@ -54,7 +54,7 @@ pub fn prepare(
     let (_, _, t) = plan.plain_moduli();
     let mut masks = Zeroizing::new(vec![0; plan.declared().edges as usize]);
     fill_uniform_row(&mut masks, t, rng);
-    let query = client::encrypted(plan, Kind::ForestPreparation, key, &masks, rng)?;
+    let query = client::encrypted(plan, Purpose::Preparation, key, &masks, rng)?;
     let name = Fingerprint::of(&query);
     let share = ClientShare { name, key: key.key_id(), masks, numbers: Zeroizing::default() };
     Ok((share, query))
@@ -81,7 +81,7 @@ impl ClientShare {
         if self.key != key.key_id() {
             return Err(SchemeError::KeyMismatch { expected: self.key, found: key.key_id() }.into());
         }
-        self.numbers = client::decrypted(plan, Kind::ForestPrepared, key, answer)?;
+        self.numbers = client::decrypted(plan, Purpose::Preparation, key, answer)?;
         Ok(self)
     }
 
@@ -130,8 +130,7 @@ impl ClientShare {
     /// Wire form, **secret**: for a store of the client's own.
     pub fn to_bytes(&self, plan: &Plan) -> Vec<u8> {
         let width = wire::numbers(plan);
-        let mut writer = plan.message(Kind::ForestClientShare, 0, self.key);
-        wire::write_name(&mut writer, self.name);
+        let mut writer = wire::share(plan, Side::Client, self.key, self.name);
         for numbers in [&self.masks, &self.numbers] {
             writer.u32(numbers.len() as u32);
             width.write(&mut writer, numbers);
@@ -144,8 +143,7 @@ impl ClientShare {
     /// # Errors
     /// [`SchemeError::Wire`] and [`SchemeError::ParameterMismatch`] for other bytes and plans.
     pub fn from_bytes(plan: &Plan, bytes: &[u8]) -> Result<Self, PlanError> {
-        let (mut reader, key) = plan.open(bytes, Kind::ForestClientShare)?;
-        let name = Fingerprint::from_bytes(reader.array()?);
+        let (mut reader, key, name) = wire::open_share(plan, Side::Client, bytes)?;
         let mut list = |full: usize| -> Result<_, SchemeError> {
             let count = reader.u32()? as usize;
             if count != 0 && count != full {
@@ -187,7 +185,7 @@ impl Model {
         rng: &mut impl CryptoRng,
     ) -> Result<(ServerShare, Vec<u8>), PlanError> {
         let plan = self.plan();
-        let query = self.opened(Kind::ForestPreparation, preparation, public)?;
+        let query = self.opened(Purpose::Preparation, preparation, public)?;
         let (_, _, t) = plan.plain_moduli();
         let modulo_t = Divisor::new(t);
         let mut drawn = self.drawn(rng);
@@ -198,7 +196,7 @@ impl Model {
             *constant = modulo_t.remainder(*constant + t - pad);
         }
         let (name, key) = (Fingerprint::of(preparation), public.key_id());
-        let answer = wire::answer_to_bytes(plan, Kind::ForestPrepared, key, &answer);
+        let answer = wire::answer_to_bytes(plan, Purpose::Preparation, key, &answer);
         Ok((ServerShare { name, key, drawn }, answer))
     }
 }
@@ -221,7 +219,7 @@ fn other(what: &'static str) -> PlanError {
 
 /// The name of a preparation, the hash of what is sent; None for bytes that do not say that they are one.
 pub fn preparation_name(bytes: &[u8]) -> Option<Fingerprint> {
-    Reader::says(bytes, Kind::ForestPreparation).then(|| Fingerprint::of(bytes))
+    wire::says_preparation(bytes).then(|| Fingerprint::of(bytes))
 }
 
 impl ServerShare {
@@ -286,8 +284,7 @@ impl ServerShare {
     pub fn to_bytes(&self, plan: &Plan) -> Vec<u8> {
         let Drawn { constants, ends, terms } = &self.drawn;
         let width = wire::numbers(plan);
-        let mut writer = plan.message(Kind::ForestServerShare, 0, self.key);
-        wire::write_name(&mut writer, self.name);
+        let mut writer = wire::share(plan, Side::Server, self.key, self.name);
         width.write(&mut writer, constants);
         let mut first = 0;
         for &end in ends {
@@ -310,8 +307,7 @@ impl ServerShare {
     /// # Errors
     /// [`SchemeError::Wire`] and [`SchemeError::ParameterMismatch`] for other bytes and plans.
     pub fn from_bytes(plan: &Plan, bytes: &[u8]) -> Result<Self, PlanError> {
-        let (mut reader, key) = plan.open(bytes, Kind::ForestServerShare)?;
-        let name = Fingerprint::from_bytes(reader.array()?);
+        let (mut reader, key, name) = wire::open_share(plan, Side::Server, bytes)?;
         let (leaves, width) = (plan.declared().leaves(), wire::numbers(plan));
         let mut drawn = Drawn::default();
         drawn.constants = width.read(&mut reader, leaves)?;

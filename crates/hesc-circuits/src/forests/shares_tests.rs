@@ -1,5 +1,6 @@
 use hesc_math::AesCtrRng;
 use hesc_schemes::SchemeError;
+use hesc_schemes::wire::Kind;
 use rand_core::{Rng as _, SeedableRng};
 
 use super::tests::{Forest, bits, keys, unevenness};
@@ -74,12 +75,12 @@ fn what_travels_in_the_clear_is_uniform() {
         let (kept, prepared) = model.prepare(&preparation, &public, rng).unwrap();
         let share = share.complete(&plan, &secret, &prepared).unwrap();
         let (_, query) = share.ask(&plan, &bits).unwrap();
-        let kind = hesc_schemes::wire::Kind::ForestMaskedQuery;
+        let kind = Kind::ForestMaskedQuery;
         let (_, masked) = wire::masked_from_bytes(&plan, kind, &query, edges).unwrap();
         masked.numbers.iter().for_each(|&x| sent[share_of(x)] += 1.0);
         of_a_bit[share_of(masked.numbers[7])] += 1.0;
         let answer = kept.answer(&plan, &query).unwrap();
-        let kind = hesc_schemes::wire::Kind::ForestMaskedAnswer;
+        let kind = Kind::ForestMaskedAnswer;
         let leaves = plan.declared().leaves();
         let (_, masked) = wire::masked_from_bytes(&plan, kind, &answer, leaves).unwrap();
         masked.numbers.iter().for_each(|&x| told[share_of(x)] += 1.0);

@@ -9,6 +9,8 @@ use hesc_schemes::wire::Writer;
 use super::declared::Declared;
 use crate::plans::{Derived, FRAME, MOST_WORDS, SEED};
 
+/// Bytes that say what a query is for.
+const PURPOSE: usize = 1;
 /// Ring degrees and bits of both primes that plans choose among: few, so that a key serves many plans.
 const SETS: [(usize, [u32; 2]); 13] = [
     (2048, [27, 26]),
@@ -89,12 +91,13 @@ impl Sizes {
     /// Bytes of a query.
     pub fn query_bytes(&self) -> usize {
         let rows = self.prime_bits.iter().map(|&bits| packed(self.coefficients, bits));
-        FRAME + self.blocks * (SEED + rows.sum::<usize>())
+        FRAME + PURPOSE + self.blocks * (SEED + rows.sum::<usize>())
     }
 
     /// Bytes of an answer.
     pub fn answer_bytes(&self, declared: &Declared) -> usize {
         FRAME
+            + PURPOSE
             + packed(self.answers * self.ring_degree, self.bits)
             + packed(declared.leaves(), self.number_bits)
     }

@@ -1,11 +1,10 @@
 use hesc_math::AesCtrRng;
 use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{PublicKey, Scratch, SecretKey};
-use hesc_schemes::wire::Kind;
 use rand_core::{Rng as _, SeedableRng};
 
 use super::sizes::MULTIPLIER;
-use super::wire::{Answer, answer_from_bytes, answer_to_bytes, query_from_bytes};
+use super::wire::{Answer, Purpose, answer_from_bytes, answer_to_bytes, query_from_bytes};
 use super::*;
 use crate::plans::PlanError;
 
@@ -124,7 +123,7 @@ fn scores_are_those_of_the_trees() {
 /// A number of each leaf, and by how much its phase is off, in units of the distance to the next number.
 fn numbers(plan: &Plan, secret: &SecretKey, answer: &[u8]) -> Vec<(u64, f64)> {
     let (sizes, (_, _, t)) = (plan.sizes(), plan.plain_moduli());
-    let (_, Answer { c_1, numbers }) = answer_from_bytes(plan, Kind::ForestAnswer, answer).unwrap();
+    let (_, Answer { c_1, numbers }) = answer_from_bytes(plan, Purpose::Sample, answer).unwrap();
     let n = sizes.ring_degree;
     let mut found = vec![];
     for (c_1, c_0) in c_1.chunks_exact(n).zip(numbers.chunks(sizes.rows)) {
@@ -249,7 +248,7 @@ fn errors_tell_which_bits_are_looked_at_unless_they_are_hidden() {
     let count = 60;
     for _ in 0..count {
         let query = encrypt(&plan, &secret, &[false; 60], rng).unwrap();
-        let (_, words) = query_from_bytes(&plan, Kind::ForestQuery, &query).unwrap();
+        let (_, words) = query_from_bytes(&plan, Purpose::Sample, &query).unwrap();
         // The error: the phase of bits that are zero.
         let mut c_1 = vec![0; products.words()];
         products.uniform(words.seeds[0], &mut c_1);
@@ -359,11 +358,10 @@ fn what_does_not_fit_is_refused() {
         assert!(model.answer(&query[..at], &public, rng).is_err());
     }
     // Well-formed answers of other numbers: not as many leaves reached as there are trees.
-    let (key, mut lie) = answer_from_bytes(&plan, Kind::ForestAnswer, &answer).unwrap();
+    let (key, mut lie) = answer_from_bytes(&plan, Purpose::Sample, &answer).unwrap();
     lie.c_1.iter_mut().for_each(|word| *word ^= rng.next_u64() & 0xFF00);
     let refused = scheme(
-        decrypt(&plan, &secret, &answer_to_bytes(&plan, Kind::ForestAnswer, key, &lie))
-            .unwrap_err(),
+        decrypt(&plan, &secret, &answer_to_bytes(&plan, Purpose::Sample, key, &lie)).unwrap_err(),
     );
     assert!(matches!(refused, SchemeError::NoiseTooLarge), "{refused}");
     let bytes = plan.to_bytes();

@@ -1,6 +1,6 @@
 //! The wire forms of queries and answers, at once and prepared: sizes follow from the plan.
 
-use hesc_schemes::wire::{Kind, Writer};
+use hesc_schemes::wire::{Kind, Reader, Writer};
 use hesc_schemes::{Fingerprint, KeyId, SchemeError};
 
 use super::plan::Plan;
@@ -8,6 +8,24 @@ use crate::plans::{FRAME, Seed, Width};
 
 /// Bytes of the name of a preparation.
 const NAME: usize = 16;
+
+/// What a query and its answer are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Purpose {
+    /// The scores of a sample.
+    Sample = 0,
+    /// Shares, for a sample that comes later.
+    Preparation = 1,
+}
+
+/// Which side keeps a share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Side {
+    Client = 0,
+    Server = 1,
+}
 
 /// The ciphertexts of a query: seeds, and polynomials modulo one prime after the other.
 pub(super) struct Query {
@@ -53,9 +71,29 @@ pub(super) fn numbers(plan: &Plan) -> Width {
     Width::of_residues(t)
 }
 
-/// A query or a preparation, as its kind says.
-pub(super) fn query_to_bytes(plan: &Plan, kind: Kind, key: KeyId, query: &Query) -> Vec<u8> {
-    let mut writer = plan.message(kind, query_bytes(plan), key);
+/// Whether bytes say that they are a query that is a preparation; nothing is checked.
+pub(super) fn says_preparation(bytes: &[u8]) -> bool {
+    let purpose = Reader::said(bytes, Kind::ForestQuery).and_then(|body| body.first());
+    purpose == Some(&(Purpose::Preparation as u8))
+}
+
+/// Reads what something is for, of two that are told apart by a byte.
+fn expect(reader: &mut Reader<'_>, wanted: u8, other: &'static str) -> Result<(), SchemeError> {
+    if reader.u8()? == wanted { Ok(()) } else { Err(reader.error(other)) }
+}
+
+fn expect_purpose(reader: &mut Reader<'_>, purpose: Purpose) -> Result<(), SchemeError> {
+    let other = match purpose {
+        Purpose::Sample => "it belongs to a preparation, and to no sample",
+        Purpose::Preparation => "it belongs to a sample, and to no preparation",
+    };
+    expect(reader, purpose as u8, other)
+}
+
+/// A query of a sample, or a preparation.
+pub(super) fn query_to_bytes(plan: &Plan, purpose: Purpose, key: KeyId, query: &Query) -> Vec<u8> {
+    let mut writer = plan.message(Kind::ForestQuery, query_bytes(plan), key);
+    writer.u8(purpose as u8);
     let polynomials = query.words.chunks_exact(plan.products().words());
     for (seed, polynomial) in query.seeds.iter().zip(polynomials) {
         writer.bytes(seed);
@@ -68,10 +106,11 @@ pub(super) fn query_to_bytes(plan: &Plan, kind: Kind, key: KeyId, query: &Query)
 
 pub(super) fn query_from_bytes(
     plan: &Plan,
-    kind: Kind,
+    purpose: Purpose,
     bytes: &[u8],
 ) -> Result<(KeyId, Query), SchemeError> {
-    let (mut reader, key) = plan.open(bytes, kind)?;
+    let (mut reader, key) = plan.open(bytes, Kind::ForestQuery)?;
+    expect_purpose(&mut reader, purpose)?;
     let (n, coefficients) = (plan.ring_degree(), plan.sizes().coefficients);
     let mut query = Query { seeds: Vec::new(), words: Vec::new() };
     for _ in 0..plan.sizes().blocks {
@@ -85,9 +124,15 @@ pub(super) fn query_from_bytes(
     Ok((key, query))
 }
 
-/// An answer to a query or to a preparation, as its kind says.
-pub(super) fn answer_to_bytes(plan: &Plan, kind: Kind, key: KeyId, answer: &Answer) -> Vec<u8> {
-    let mut writer = plan.message(kind, answer_bytes(plan), key);
+/// An answer to a query of a sample, or to a preparation.
+pub(super) fn answer_to_bytes(
+    plan: &Plan,
+    purpose: Purpose,
+    key: KeyId,
+    answer: &Answer,
+) -> Vec<u8> {
+    let mut writer = plan.message(Kind::ForestAnswer, answer_bytes(plan), key);
+    writer.u8(purpose as u8);
     plan.answers().write(&mut writer, &answer.c_1);
     Width::of_bits(plan.sizes().number_bits).write(&mut writer, &answer.numbers);
     writer.finish()
@@ -95,10 +140,11 @@ pub(super) fn answer_to_bytes(plan: &Plan, kind: Kind, key: KeyId, answer: &Answ
 
 pub(super) fn answer_from_bytes(
     plan: &Plan,
-    kind: Kind,
+    purpose: Purpose,
     bytes: &[u8],
 ) -> Result<(KeyId, Answer), SchemeError> {
-    let (mut reader, key) = plan.open(bytes, kind)?;
+    let (mut reader, key) = plan.open(bytes, Kind::ForestAnswer)?;
+    expect_purpose(&mut reader, purpose)?;
     let c_1 = plan.answers().read(&mut reader, plan.sizes().answers * plan.ring_degree())?;
     let width = Width::of_bits(plan.sizes().number_bits);
     let numbers = width.read(&mut reader, plan.declared().leaves())?;
@@ -128,6 +174,26 @@ pub(super) fn masked_from_bytes(
     Ok((key, Masked { name, numbers }))
 }
 
-pub(super) fn write_name(writer: &mut Writer, name: Fingerprint) {
+fn write_name(writer: &mut Writer, name: Fingerprint) {
     writer.bytes(&name.to_bytes());
+}
+
+/// Begins a share of one side.
+pub(super) fn share(plan: &Plan, side: Side, key: KeyId, name: Fingerprint) -> Writer {
+    let mut writer = plan.message(Kind::ForestShare, 0, key);
+    writer.u8(side as u8);
+    write_name(&mut writer, name);
+    writer
+}
+
+/// Begins to read a share of one side, and says of which key and preparation it is.
+pub(super) fn open_share<'a>(
+    plan: &Plan,
+    side: Side,
+    bytes: &'a [u8],
+) -> Result<(Reader<'a>, KeyId, Fingerprint), SchemeError> {
+    let (mut reader, key) = plan.open(bytes, Kind::ForestShare)?;
+    expect(&mut reader, side as u8, "it is the share of the other side")?;
+    let name = Fingerprint::from_bytes(reader.array()?);
+    Ok((reader, key, name))
 }

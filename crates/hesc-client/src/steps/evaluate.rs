@@ -296,7 +296,7 @@ impl Step {
             Self::Monomials(monomials) => monomials.apply(&numbers),
             Self::Kernel(kernel) => kernel.apply(&numbers),
             Self::Bins(bins) => return full(bins.apply(&numbers)),
-            Self::Boxes(boxes) => return full(boxes.apply(&numbers)),
+            Self::Inside(inside) => return full(inside.apply(&numbers)),
             Self::OneHot(sizes) => return full(self.one_hot(sizes, &numbers)?),
             Self::Lookup(lookup) => {
                 let mut found = Vec::with_capacity(rows * self.widths().1);

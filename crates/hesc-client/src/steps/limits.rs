@@ -27,7 +27,7 @@ fn of(step: &Step, before: &[Range]) -> Vec<Range> {
             .collect(),
         Step::Bins(_)
         | Step::Exceeds(_)
-        | Step::Boxes(_)
+        | Step::Inside(_)
         | Step::OneHot(_)
         | Step::IsMissing(_) => vec![Range::BIT; outputs],
         Step::Branches { branches, .. } => branches

@@ -24,7 +24,7 @@ use branches::Branch;
 use categories::{Codes, Fill, IsMissing};
 use kernels::{Kernel, Monomials, Projection};
 use numbers::Each;
-use one_hot::{Bins, Boxes, Exceeds, Lookup};
+use one_hot::{Bins, Exceeds, Inside, Lookup};
 use range::Range;
 use tokens::Tokens;
 
@@ -48,7 +48,7 @@ enum Step {
     Kernel(Box<Kernel>),
     Bins(Bins),
     Exceeds(Exceeds),
-    Boxes(Boxes),
+    Inside(Inside),
     Branches {
         inputs: usize,
         branches: Vec<Branch>,
@@ -83,7 +83,7 @@ impl Step {
             Self::Kernel(_) => "kernel",
             Self::Bins(_) => "bins",
             Self::Exceeds(_) => "exceeds",
-            Self::Boxes(_) => "boxes",
+            Self::Inside(_) => "inside",
             Self::Branches { .. } => "branches",
             Self::Codes(_) => "codes",
             Self::OneHot(_) => "one_hot",
@@ -105,7 +105,7 @@ impl Step {
             Self::Kernel(kernel) => kernel.widths(),
             Self::Bins(bins) => bins.widths(),
             Self::Exceeds(exceeds) => exceeds.widths(),
-            Self::Boxes(boxes) => boxes.widths(),
+            Self::Inside(inside) => inside.widths(),
             Self::Branches { inputs, branches } => {
                 (*inputs, branches.iter().map(Branch::width).sum())
             }
@@ -128,7 +128,7 @@ impl Step {
                 kernel.components().saturating_mul(inputs.saturating_add(outputs))
             }
             Self::Monomials(monomials) => monomials.factors.len(),
-            Self::Boxes(boxes) => boxes.columns.len(),
+            Self::Inside(inside) => inside.columns.len(),
             // Texts are of any length.
             Self::Tokens(_) => WIDEST,
             Self::Branches { branches, .. } => {

@@ -96,7 +96,7 @@ impl Exceeds {
 
 /// A one for each box that a row lies in: all of whose conditions on columns of ones and zeros hold.
 #[derive(Debug)]
-pub(super) struct Boxes {
+pub(super) struct Inside {
     pub(super) inputs: usize,
     /// Where the conditions of each box end.
     pub(super) ends: Vec<usize>,
@@ -106,7 +106,7 @@ pub(super) struct Boxes {
     pub(super) columns: Vec<usize>,
 }
 
-impl Boxes {
+impl Inside {
     pub(super) fn widths(&self) -> (usize, usize) {
         (self.inputs, self.ends.len())
     }

@@ -7,7 +7,7 @@ use super::categories::{Categories, Cell, Codes, Column, Else, Fill, IsMissing};
 use super::functions::{self, Function, Power};
 use super::kernels::{Form, Kernel, Monomials, Projection};
 use super::numbers::Each;
-use super::one_hot::{Bins, Block, Boxes, Edged, Exceeds, Lookup};
+use super::one_hot::{Bins, Block, Edged, Exceeds, Inside, Lookup};
 use super::quantiles::Output;
 use super::tokens::Tokens;
 use super::{DEEPEST, MOST, Norm, Step, WIDEST, unfit, width_after};
@@ -32,7 +32,7 @@ const NAMES: [&str; 21] = [
     "kernel",
     "bins",
     "exceeds",
-    "boxes",
+    "inside",
     "branches",
     "codes",
     "one_hot",
@@ -112,9 +112,9 @@ fn one(item: &Json, deep: usize, left: &mut usize) -> Found<Step> {
             let names = ["inputs", "features", "counts", "missing", "edges"];
             Step::Exceeds(exceeds(&fields(&names)?)?)
         }
-        "boxes" => {
+        "inside" => {
             let names = ["inputs", "conditions", "negated", "terms", "columns"];
-            Step::Boxes(boxes(&fields(&names)?)?)
+            Step::Inside(inside(&fields(&names)?)?)
         }
         "branches" => {
             let fields = fields(&["inputs", "branches"])?;
@@ -279,12 +279,12 @@ fn exceeds(fields: &Fields<'_>) -> Found<Exceeds> {
     Ok(Exceeds { inputs, columns, edges, outputs })
 }
 
-fn boxes(fields: &Fields<'_>) -> Found<Boxes> {
-    let refused = || unfit("boxes");
+fn inside(fields: &Fields<'_>) -> Found<Inside> {
+    let refused = || unfit("inside");
     let inputs = fields.whole("inputs", 1, INPUTS).map_err(|_| refused())?;
     let (counts, columns) = (fields.row("conditions")?, fields.row("columns")?);
     let [negated, terms] = rows(fields, ["negated", "terms"])?;
-    fitting(counts.len() <= WIDEST, "boxes")?;
+    fitting(counts.len() <= WIDEST, "inside")?;
     let ends = |counts: &[f64], all: usize| {
         let mut end = 0;
         let sum = |&count: &f64| {
@@ -298,7 +298,7 @@ fn boxes(fields: &Fields<'_>) -> Found<Boxes> {
     let wanted = negated.iter().map(|&each| Some(whole(each, 2)? == 1));
     let conditions = wanted.zip(of_conditions).map(|(wanted, end)| Some((wanted?, end)));
     let columns = columns.iter().map(|&column| whole(column, inputs));
-    Ok(Boxes {
+    Ok(Inside {
         inputs,
         ends: ends(&counts, negated.len()).ok_or_else(refused)?,
         conditions: conditions.collect::<Option<_>>().ok_or_else(refused)?,

@@ -8,7 +8,7 @@ from hesc.models import transforms
 from hesc.models.known import Known
 from hesc.protocols.backend import Backend, PlanRequest, Roles, check_concluded
 from hesc.protocols.runs import Run
-from hesc.protocols.trees import forms, planning
+from hesc.protocols.trees import linear_forms, planning
 from hesc.protocols.trees.server import TreesServer
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class TreesBackend(Backend):
         super().__init__(plan, request, Known(request.estimator, request.rows, request.clear))
         self.boxes = boxes
         """The trees' leaves."""
-        self._sums = forms.of(boxes, plan.bits).sums if plan.is_public else boxes.sums
+        self._sums = linear_forms.of(boxes, plan.bits).sums if plan.is_public else boxes.sums
 
     @classmethod
     def make(cls, request: PlanRequest) -> TreesBackend:

@@ -12,8 +12,8 @@ from hesc._support.inputs import whole
 from hesc.models.samples import Query, Result
 from hesc.protocols.client import PartsClient
 from hesc.protocols.message import NAME_BYTES, Kind, Message, name_of
-from hesc.protocols.preparations import Preparations, ending_for, name_for
 from hesc.protocols.trees.plan import TreesPlan
+from hesc.protocols.trees.preparations import Preparations, ending_for, name_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -99,6 +99,20 @@ class TreesClient(PartsClient[Result]):
         """Prepared queries that samples can be asked with."""
         return sum(1 for _ in self.preparations.names(self._ending(READY)))
 
+    def check_ready(self, samples: int) -> None:
+        """Refuses more samples than queries are prepared for.
+
+        Raises:
+            ParameterError: there are fewer.
+
+        """
+        if samples > (ready := self.ready):
+            raise ParameterError(
+                f"{samples} samples, and {ready} prepared queries: prepare({samples}) and "
+                f"complete(), or hesc prepare, make more; without prepared=True, or --kept, "
+                f"none is needed"
+            )
+
     def encrypt(self, samples: Samples, *, clip: bool = False, prepared: bool = False) -> Query:
         """Transforms and encrypts rows of features, `plan.rows` of them at most.
 
@@ -120,11 +134,7 @@ class TreesClient(PartsClient[Result]):
             raise ShapeError(
                 f"{count} samples in a query of {self.plan.rows} at most; send them as several"
             )
-        if count > self.ready:
-            raise ParameterError(
-                f"{count} samples, and {self.ready} prepared queries: prepare({count}) and "
-                f"complete() make more, and prepared=False needs none"
-            )
+        self.check_ready(count)
         bits = np.ascontiguousarray(rows.features != 0)
         parts = tuple(self._asked(row) for row in bits)
         plan = self.plan.digest[:NAME_BYTES]

@@ -13,7 +13,7 @@ from hesc.models import transforms
 from hesc.models.conclusions import INVERSES, PROBABILITIES, Concluding
 from hesc.models.tables.forms import column
 from hesc.models.tables.table_steps import Branches, Fill
-from hesc.models.transforms import Bins, Boxes, Exceeds
+from hesc.models.transforms import Bins, Exceeds, Inside
 from hesc.protocols import labels, wire
 from hesc.protocols.disclosure import Disclosure, model_kind, secure, units
 from hesc.protocols.message import LARGEST, message_size
@@ -143,7 +143,7 @@ class TreesPlan(ModelPlan, Concluding):
         low, high = transforms.limits(self.steps, self.inputs)
         if low.any() or (high != 1).any():
             raise WireError("the last transforms of a plan of trees give bits")
-        if self.is_public != isinstance(self.steps[-1], Boxes):
+        if self.is_public != isinstance(self.steps[-1], Inside):
             raise WireError("the client of a plan finds leaves where their structure is public")
         trees = [1] * outputs if self.is_public else list(self.trees)
         if len(self.trees) != outputs or trees != [shape[0] for shape in self.forest.outputs]:

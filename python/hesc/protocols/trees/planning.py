@@ -13,7 +13,7 @@ from hesc._support.inputs import one_name, whole
 from hesc.models import additive, extraction, fidelity, scorecards, transforms
 from hesc.models.boosters import fitted
 from hesc.models.samples import spread_out
-from hesc.protocols.trees import boxes, copying, encoding, forms
+from hesc.protocols.trees import boxes, copying, encoding, linear_forms
 from hesc.protocols.trees.plan import FINEST, STRUCTURES, TreesPlan, in_units
 from hesc.ring_products.plans import Sizes
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hesc.models.trees import TreeEnsemble
     from hesc.protocols.backend import PlanRequest
     from hesc.protocols.trees.boxes import Boxes, Rounded
-    from hesc.protocols.trees.forms import Forms
+    from hesc.protocols.trees.linear_forms import Forms
 
     Array = NDArray[np.float64]
 
@@ -78,7 +78,7 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
     _check_sizes(computed, leaves, encoded.width)
     found = boxes.of(computed, encoded, leaves)
     _check_room(found, bits)
-    public = forms.of(found, encoded.width)
+    public = linear_forms.of(found, encoded.width)
     chosen, other = _forests(found, public, encoded.width, bits, options.structure)
     # A share of rows says as much, where there are many; as a client computes their bits.
     places = spread_out(len(x))[: max(_FEWEST_ROWS, _AT_ONCE // max(len(found.edges), 1))]

@@ -18,11 +18,11 @@ from hesc._native import (
 from hesc._support import documents
 from hesc.models import transforms
 from hesc.protocols import wire
-from hesc.protocols.preparations import Preparations, name_for
 from hesc.protocols.server import Server
-from hesc.protocols.trees import forms
+from hesc.protocols.trees import linear_forms
 from hesc.protocols.trees.boxes import Boxes
 from hesc.protocols.trees.plan import TreesPlan
+from hesc.protocols.trees.preparations import Preparations, name_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -118,7 +118,7 @@ class TreesServer(Server[TreesPlan]):
             return ForestModel(forest, *self._boxes[1:])
         if not self._boxes.is_whole(self.plan.bits):
             raise ShapeError("counts of trees, leaves, conditions and bits do not fit")
-        found, told = forms.of(self._boxes, self.plan.bits), self.plan.steps[-1]
+        found, told = linear_forms.of(self._boxes, self.plan.bits), self.plan.steps[-1]
         if transforms.described([found.step]) != transforms.described([told]):
             raise WireError("the trees of a server are not those that its plan tells the client")
         if self._boxes.reach > forest.reach:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hesc.models.transforms import Boxes as Step
+from hesc.models.transforms import Inside
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Forms(NamedTuple):
     """What the client computes of its bits, and the linear form of each output."""
 
-    step: Step
+    step: Inside
     """A one for each leaf that is reached, but the first of each tree."""
     constants: NDArray[np.int64]
     """What an output is where a sample reaches the first leaf of each tree."""
@@ -113,11 +113,11 @@ class _Trees:
             len(each).to_bytes(8, "little") + each.tobytes() for each in self.columns(tree)
         )
 
-    def step(self, trees: list[int], width: int) -> Step:
+    def step(self, trees: list[int], width: int) -> Inside:
         """The step that finds which leaves of these trees are reached."""
         parts = [self.columns(tree, 1) for tree in trees]
         columns = (np.concatenate(each).astype(np.float64) for each in zip(*parts, strict=True))
-        return Step(width, *columns)
+        return Inside(width, *columns)
 
 
 def _ends(counts: NDArray[np.uint32]) -> NDArray[np.int64]:
