@@ -25,6 +25,8 @@ mod shares_tests;
 mod sizes;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod transcripts;
 mod wire;
 
 pub use client::{decrypt, encrypt};
