@@ -116,9 +116,7 @@ impl ClientShare {
         if key != self.key {
             return Err(SchemeError::KeyMismatch { expected: self.key, found: key }.into());
         }
-        if masked.name != self.name {
-            return Err(other("an answer to a prepared query of a forest"));
-        }
+        check_name(self.name, masked.name, "an answer to a prepared query of a forest")?;
         let (_, _, t) = plan.plain_moduli();
         let modulo_t = Divisor::new(t);
         let sums = masked.numbers.iter().zip(self.numbers.iter());
@@ -213,8 +211,10 @@ pub fn name_of(plan: &Plan, bytes: &[u8]) -> Option<Fingerprint> {
     .map(|(_, masked)| masked.name)
 }
 
-fn other(what: &'static str) -> PlanError {
-    SchemeError::Wire { what, problem: "it is under another preparation" }.into()
+/// Refuses a message under another preparation than a share's.
+fn check_name(own: Fingerprint, found: Fingerprint, what: &'static str) -> Result<(), SchemeError> {
+    let problem = "it is under another preparation";
+    if found == own { Ok(()) } else { Err(SchemeError::Wire { what, problem }) }
 }
 
 /// The name of a preparation, the hash of what is sent; None for bytes that do not say that they are one.
@@ -240,9 +240,7 @@ impl ServerShare {
         if key != self.key {
             return Err(SchemeError::KeyMismatch { expected: self.key, found: key }.into());
         }
-        if masked.name != self.name {
-            return Err(other("a prepared query of a forest"));
-        }
+        check_name(self.name, masked.name, "a prepared query of a forest")?;
         let mut numbers = self.drawn.constants.clone();
         self.add_products(plan, &masked.numbers, &mut numbers);
         let masked = Masked { name: self.name, numbers };

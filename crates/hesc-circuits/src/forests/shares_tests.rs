@@ -3,7 +3,9 @@ use hesc_schemes::SchemeError;
 use hesc_schemes::wire::Kind;
 use rand_core::{Rng as _, SeedableRng};
 
+use super::client;
 use super::tests::{Forest, bits, keys, unevenness};
+use super::wire::Purpose;
 use super::*;
 use crate::plans::PlanError;
 
@@ -85,7 +87,22 @@ fn what_travels_in_the_clear_is_uniform() {
         let (_, masked) = wire::masked_from_bytes(&plan, kind, &answer, leaves).unwrap();
         masked.numbers.iter().for_each(|&x| told[share_of(x)] += 1.0);
     }
-    for (what, counts) in [("bits", &sent), ("numbers", &told), ("one bit", &of_a_bit)] {
+    // What a client decrypts of leaves that look at nothing is their pads.
+    let forest = Forest::new(&[(60, 0)], edges, value, rng);
+    let plan = Plan::new(forest.declared(edges, value)).unwrap();
+    let model = Model::new(&plan, forest.outputs.clone()).unwrap();
+    let (secret, public) = keys(&plan, rng);
+    let (_, _, t) = plan.plain_moduli();
+    let mut pads = vec![0.0; 16];
+    for _ in 0..30 {
+        let (_, preparation) = prepare(&plan, &secret, rng).unwrap();
+        let (_, prepared) = model.prepare(&preparation, &public, rng).unwrap();
+        let found = client::decrypted(&plan, Purpose::Preparation, &secret, &prepared).unwrap();
+        found.iter().for_each(|&x| pads[(16 * x / t) as usize] += 1.0);
+    }
+    for (what, counts) in
+        [("bits", &sent), ("numbers", &told), ("one bit", &of_a_bit), ("pads", &pads)]
+    {
         assert!(unevenness(counts) < 6.0, "{what}: {counts:?}");
     }
 }
