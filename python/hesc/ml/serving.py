@@ -81,6 +81,12 @@ class Serving(Deployable):
         """Options of a plan where none are given; None for the first of the table."""
         return None
 
+    @staticmethod
+    def _classes_of(fitted: Any) -> NDArray[Any] | None:
+        """Classes that a fitted estimator chooses among; None of one that chooses none."""
+        # A copy: a plan's classes are not the model's to change.
+        return np.array(fitted.classes_) if hasattr(fitted, "classes_") else None
+
     @_hinting
     @usual_floats
     def plan(
@@ -134,8 +140,7 @@ class Serving(Deployable):
         # Names that are given here: scikit-learn does not know them, and ranges are by column.
         check_names(X, named)
         clear = self._clear_scores(rows)
-        # A copy: a plan's classes are not the model's to change.
-        classes = np.array(self.classes_) if hasattr(self, "classes_") else None
+        classes = self._classes_of(self)
         if classes is not None and len(classes) < 2:
             raise ParameterError("a model of one class needs no scores, encrypted or not")
         # Whoever serves the model, its client is told the classes.
@@ -198,7 +203,7 @@ class Serving(Deployable):
                 "there is no plan, or the model was fitted again since, or unpickled: "
                 "plan(X_train) makes one"
             )
-        named = all(backend.has_classes(of) for of in (self, self.estimator_))
+        named = all(backend.has_classes(self._classes_of(of)) for of in (self, self.estimator_))
         if not named or not backend.is_of(self.estimator_):
             raise ParameterError("the model has changed since it was planned; plan it again")
         return backend

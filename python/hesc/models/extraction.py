@@ -19,6 +19,7 @@ from sklearn.ensemble import (
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
+    IsolationForest,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -65,7 +66,9 @@ _AT_ONCE: Final = 1 << 22
 """Cells of sparse rows that are made dense at once."""
 _HISTOGRAMS: Final = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
 """What encodes categories itself, by types or names of columns, or by their places."""
-TREES: Final = (*_SHARES, *_BOOSTED, *_GROWN)
+OUTLIERS: Final = (IsolationForest,)
+"""What tells outliers from other samples by a score of how far they are from the others."""
+TREES: Final = (*_SHARES, *_BOOSTED, *_GROWN, *OUTLIERS)
 """Models of trees, which are computed as sums of functions of single features or not at all."""
 CLASSIFIERS: Final = (*simple.CLASSIFIERS, *composed.CLASSIFIERS, *_SHARES, *_BOOSTED)
 REGRESSORS: Final = (*simple.REGRESSORS, *composed.REGRESSORS, *_GROWN)
@@ -339,6 +342,8 @@ def clear_scores(estimator: Any, x: Rows) -> NDArray[np.float64]:
         scores = np.asarray(on_copies(getattr(final, _SCORED_BY[type(final)]), rows))
         shares = type(final) in (*_SHARES, *NEIGHBORS) and scores.shape[1] == 2
         scores = scores[:, 1] - 0.5 if shares else scores
+        # Both are negative, and the farther from zero the more anomalous.
+        scores = np.log2(scores / final.offset_) if type(final) in OUTLIERS else scores
         if type(final) in TREES and _link_of_trees(final) == "exp":
             scores = np.log(scores)
     elif composite := COMPOSITES.get(type(final)):
@@ -355,6 +360,7 @@ _SCORED_BY: Final = {
     **dict.fromkeys((*_SHARES, *NEIGHBORS), "predict_proba"),
     **dict.fromkeys((*_BOOSTED, GivenClassifier), "decision_function"),
     **dict.fromkeys(_GROWN, "predict"),
+    **dict.fromkeys(OUTLIERS, "score_samples"),
     GivenRegressor: "scores",
 }
 """What trees, neighbours and models from files say scores by."""

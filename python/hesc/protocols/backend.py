@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     Table = Mapping[type, str]
 
 _REASONS: Final = {
-    "Scores": "the client of nearest neighbours decrypts distances, and counts votes itself, and "
-    "networks have options of their own",
+    "Scores": "the client of nearest neighbours decrypts distances, and counts votes itself; "
+    "networks have options of their own, and outliers are told by trees as they are, Trees()",
     "Classes": "classes alone take comparisons on the server, which PrivateClassifier has for "
     "linear models and trees whose server knows its model; whoever decrypts scores, or has the "
     "model, learns more than a class",
@@ -171,11 +171,11 @@ class Backend(ABC):
         """Whether a fitted model computes what was planned; see `has_classes` for their names."""
         return self._known is not None and self._known.is_still(estimator)
 
-    def has_classes(self, holder: Any) -> bool:
+    def has_classes(self, classes: NDArray[Any] | None) -> bool:
         """Whether classes have the names that were planned, in their order."""
         if self._classes is None:
             return True
-        return np.array_equal(getattr(holder, "classes_", ()), self._classes)
+        return classes is not None and np.array_equal(classes, self._classes)
 
     def client(self) -> Any:
         """A client with new keys."""

@@ -10,7 +10,7 @@ import numpy as np
 from hesc._native import ForestPlan, WireError
 from hesc._support.inputs import whole
 from hesc.models import transforms
-from hesc.models.conclusions import INVERSES, PROBABILITIES, Concluding
+from hesc.models.conclusions import INVERSES, PROBABILITIES, Concluding, are_outliers
 from hesc.models.tables.forms import column
 from hesc.models.tables.table_steps import Branches, Fill
 from hesc.models.transforms import Bins, Exceeds
@@ -36,6 +36,8 @@ _ON_EDGES: Final = (
 )
 _LISTED: Final = 8
 """Columns that a plan's text names."""
+_DOUBLINGS: Final = "doublings of the anomaly score from the threshold on (above zero: an outlier)"
+"""What scores of outliers count."""
 FINEST: Final = 1000
 """The unit of scores is from `2**-FINEST` to `2**FINEST`."""
 
@@ -226,10 +228,11 @@ class TreesPlan(ModelPlan, Concluding):
             "queries": "scores of chosen samples give trees away, whatever encrypts them; whoever "
             "runs the server has to limit queries",
         }
+        unit = _DOUBLINGS if are_outliers(self.classes) else units(classes, self.link)
         if self.copy is not None:
             rows["copies"] = str(self.copy)
         rows["error"] = (
-            f"{self.error:.3g} at most, in units of {units(classes, self.link)}: leaves are "
+            f"{self.error:.3g} at most, in units of {unit}: leaves are "
             f"rounded to multiples of 2^{-self.finer}, of which {max(t for t, _ in outputs)} are "
             "added up, exactly" + _ON_EDGES * (len(self.steps) > 1)
         )
@@ -258,7 +261,8 @@ class TreesPlan(ModelPlan, Concluding):
                 f"rows planned with: {listed(told.missing)}; the server sees of no sample whether "
                 f"they are, and where one is missing elsewhere the client refuses it"
             )
-        title = f"Private {model_kind(classes)}: {trees} trees, exactly, of {self.inputs} features"
+        kind = "outlier detector" if are_outliers(self.classes) else model_kind(classes)
+        title = f"Private {kind}: {trees} trees, exactly, of {self.inputs} features"
         return Disclosure(title, rows)
 
     def __repr__(self) -> str:

@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from hesc._native import ForestPlan, ParameterError
 from hesc._support.inputs import one_name, whole
@@ -55,6 +54,7 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
 
     """
     options, clear = request.options, request.clear
+    classifies = request.classes is not None
     final = extraction.parts_of(request.estimator)[-1]
     if not extraction.has_trees(final):
         raise ParameterError(
@@ -86,10 +86,10 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
     near, agreement = None, None
     if computed is trees:
         _check_alike(scores, clear, error + fitted.doubt(fitted.library_of(final), trees))
-        if is_classifier(final):
+        if classifies:
             agreement = float(np.mean(_concluded(scores) == _concluded(clear)))
     else:
-        both = (_concluded(scores), _concluded(clear)) if is_classifier(final) else None
+        both = (_concluded(scores), _concluded(clear)) if classifies else None
         near = fidelity.measured("bins", scores, clear, both, unseen=False)
         if near.share < least:
             raise ParameterError(
@@ -107,7 +107,7 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
         link=extraction.link_of(final),
         fidelity=near,
         agreement=agreement,
-        copy=copying.best(x, computed.scores, samples, classifies=is_classifier(final)),
+        copy=copying.best(x, computed.scores, samples, classifies=classifies),
     )
     return plan, found
 
