@@ -42,7 +42,7 @@ from hesc.models.steps import inputs_of, transforms_of
 from hesc.models.steps import takes_tables as takes_tables_of_steps
 from hesc.models.steps.encoders import own_codes
 from hesc.models.steps.walking import parts_of as parts_of  # noqa: PLC0414 - who reads estimators asks here
-from hesc.models.trees import EXPONENTIALS, TreeEnsemble
+from hesc.models.trees import EXPONENTIALS, LARGEST_SINGLE, TreeEnsemble
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,6 +113,16 @@ def has_trees(final: Any) -> bool:
     """Whether a model is one of trees: of scikit-learn, of a boosting library, or from a file."""
     given = described_of(final)
     return type(final) in TREES if given is None else isinstance(given.model, TreeEnsemble)
+
+
+def farthest_of(final: Any) -> float:
+    """The largest absolute value of a feature that the library of a model of trees takes.
+
+    Trees of scikit-learn refuse what is infinite as float32. Isolation forests and other libraries
+    compare it as infinite, so that nothing is too large.
+    """
+    singles = type(final) in (*_SHARES, *_BOOSTED, *_GROWN) and type(final) not in _HISTOGRAMS
+    return LARGEST_SINGLE if singles else float(np.finfo(np.float64).max)
 
 
 def takes_tables(estimator: Any) -> bool:

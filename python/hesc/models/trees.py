@@ -33,6 +33,8 @@ _EXACT: Final = 2.0**52
 """Sums of its whole parts are exact, up to one."""
 _BEYOND: Final = 2.0**128
 """What would follow upon the largest float32."""
+LARGEST_SINGLE: Final = float(np.nextafter(2.0**128 - 2.0**103, 0))
+"""The largest double that rounds to a number of single precision: the next one is infinite."""
 NEVER: Final = float(np.finfo(np.float64).max)
 """A threshold that no number exceeds: all that have a value go left."""
 _PARTS: Final = 1 << 24

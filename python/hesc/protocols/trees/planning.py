@@ -103,6 +103,7 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
         steps=[*steps, *encoded.steps],
         forest=forest,
         finer=finer,
+        farthest=extraction.farthest_of(final),
         classes=request.classes,
         link=extraction.link_of(final),
         fidelity=near,
