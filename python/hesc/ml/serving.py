@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from hesc._native import ParameterError
 from hesc._support import documents
 from hesc._support.callers import callers_level, usual_floats
+from hesc._support.progress import waiting
 from hesc.ml.deployable import Deployable
 from hesc.models.samples import check_names
 from hesc.protocols import labels
@@ -139,7 +140,8 @@ class Serving(Deployable):
         named = self._named(names)
         # Names that are given here: scikit-learn does not know them, and ranges are by column.
         check_names(X, named)
-        clear = self._clear_scores(rows)
+        with waiting("the model's own scores"):
+            clear = self._clear_scores(rows)
         classes = self._classes_of(self)
         if classes is not None and len(classes) < 2:
             raise ParameterError("a model of one class needs no scores, encrypted or not")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Never
 import numpy as np
 
 from hesc._native import ParameterError, ShapeError
+from hesc._support.progress import waiting
 from hesc.models import extraction
 from hesc.models.conclusions import PROBABILITIES, decisive
 from hesc.models.fidelity import margins_of
@@ -154,7 +155,8 @@ class Backend(ABC):
 
         """
         cls.check_rows(request.rows)
-        return cls.make(request)
+        with waiting("planning"):
+            return cls.make(request)
 
     @classmethod
     def check_rows(cls, rows: Rows) -> None:
