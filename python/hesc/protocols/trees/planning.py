@@ -9,6 +9,7 @@ import numpy as np
 
 from hesc._native import ForestPlan, ParameterError
 from hesc._support.inputs import one_name, whole
+from hesc._support.progress import doing
 from hesc.models import additive, extraction, fidelity, scorecards, transforms
 from hesc.models.boosters import fitted
 from hesc.models.samples import spread_out
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.tables.forms import Rows
+    from hesc.models.transforms import Transform
     from hesc.models.trees import TreeEnsemble
     from hesc.protocols.backend import PlanRequest
     from hesc.protocols.trees.boxes import Boxes, Rounded
@@ -37,6 +39,8 @@ _FEWEST_ROWS: Final = 50
 """Rows that are looked at, if there are as many."""
 _AT_ONCE: Final = 1 << 27
 """Bits of conditions of all these rows, otherwise."""
+_BITS_AT_ONCE: Final = 1 << 22
+"""Bits of rows that are in memory at once, as numbers."""
 _LARGEST_ERROR: Final = 0.25
 """An error that is not small, of the deviation of scores."""
 _REMEDY: Final = (
@@ -67,6 +71,7 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
     steps, _ = extraction.linear_parts_of(request.estimator)
     # By its library, since clients have no cell that is missing behind their last step.
     x = extraction.before_trees(request.estimator, request.rows)
+    doing("trees beside their own library")
     trees = extraction.agreeing_trees(final, x, clear, _REMEDY)
     edges = additive.edges_of(x, options.bins, trees)
     computed = _on_edges(trees, edges, options.move)
@@ -77,11 +82,13 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
     _check_room(found, bits)
     forest = ForestPlan(encoded.width, found.shapes, found.most_conditions, (1 << bits - 1) - 1)
     # A share of rows says as much, where there are many; as a client computes their bits.
-    places = spread_out(len(x))[: max(_FEWEST_ROWS, _AT_ONCE // max(len(found.edges), 1))]
+    most = max(_FEWEST_ROWS, _AT_ONCE // max(len(found.edges), 1))
+    places = spread_out(len(x))
+    places = places[:: -(-len(places) // most)]
     some: Rows = request.rows[places]
     x, clear = x[places], clear[places]
-    ones = transforms.transformed([*steps, *encoded.steps], some) != 0
-    scores = in_units(found.sums(ones), finer)
+    doing("rows through the leaves")
+    scores = in_units(_sums(found, [*steps, *encoded.steps], some, encoded.width), finer)
     error = max(found.outputs) * 2.0**-finer / 2
     near, agreement = None, None
     if computed is trees:
@@ -97,6 +104,7 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
                 f"come nearer, and bins='thresholds' has all; or write a smaller min_fidelity="
             )
     _check_error(error, clear, bits)
+    doing("a copy of the trees from their scores")
     plan = TreesPlan(
         inputs=request.rows.shape[1],
         names=request.names,
@@ -111,6 +119,13 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
         copy=copying.best(x, computed.scores, samples, classifies=classifies),
     )
     return plan, found
+
+
+def _sums(found: Boxes, steps: list[Transform], rows: Rows, width: int) -> NDArray[np.int64]:
+    """Sums of leaves of rows, by bits that a client computes: not of all rows at once."""
+    turn = max(1, _BITS_AT_ONCE // width)
+    parts = [rows[first : first + turn] for first in range(0, len(rows), turn)]
+    return np.concatenate([found.sums(transforms.transformed(steps, part) != 0) for part in parts])
 
 
 def _on_edges(trees: TreeEnsemble, edges: list[Array], move: object) -> TreeEnsemble:
