@@ -51,6 +51,7 @@ _BOOSTERS: Final = {
 }
 """Estimators of packages that need not be installed."""
 _EXACTLY: Final = "exactly: [trees](ml.md#trees-exactly)"
+_DETECTED: Final = "exactly: [outliers](ml.md#outliers)"
 _NOTES: Final = {
     **dict.fromkeys(("SVC", "NuSVC"), "`kernel='linear'`, two classes"),
     **dict.fromkeys(("SVR", "NuSVR"), "`kernel='linear'`"),
@@ -173,8 +174,13 @@ def _others() -> list[str]:
     """Estimators that are neither classifiers nor regressors nor transformers."""
     known = {*_of("classifier"), *_of("regressor")}
     rest = [kind for kind in _of(None) if kind not in known and not _is_transformer(kind)]
-    refused = {kind.__name__: _nearest(_blank(kind), extraction.CLASSIFIERS) for kind in rest}
-    return _section("Clusters, densities, outliers", {}, refused)
+    served = {kind.__name__: _DETECTED for kind in rest if kind in extraction.OUTLIERS}
+    refused = {
+        kind.__name__: _nearest(_blank(kind), extraction.CLASSIFIERS)
+        for kind in rest
+        if kind not in extraction.OUTLIERS
+    }
+    return _section("Clusters, densities, outliers", served, refused)
 
 
 def _boosters() -> list[str]:

@@ -369,3 +369,21 @@ def test_words_that_a_library_encodes_itself_are_refused(library: str, kind: str
     assert plan.names == ["age", "job"]
     # Numbers of whatever type are numbers.
     private.fit(table[["age"]].astype(object), LABELS[2])
+
+
+@pytest.mark.parametrize("most", [2, 50], ids=["counts", "one-hot splits"])
+def test_categories_of_catboost_are_refused_with_the_reason(most: int, tmp_path: Path) -> None:
+    x = pd.DataFrame({"a": X[:, 0], "b": RNG.integers(0, 9, len(X))})
+    model = made("catboost", "Classifier", one_hot_max_size=most, cat_features=["b"])
+    model.fit(x, (x["b"] % 3 == 0).astype(int))
+    model.save_model(str(tmp_path / "m.json"), format="json")
+    text = (tmp_path / "m.json").read_text()
+    assert ("OneHotFeature" if most > 9 else "OnlineCtr") in text
+    for call in (
+        lambda: load_booster(tmp_path / "m.json"),
+        lambda: PrivateClassifier.from_fitted(model).plan(x),
+    ):
+        with pytest.raises(
+            hesc.ParameterError, match=r"categorical_features.*hashes.*OneHotEncoder"
+        ):
+            call()

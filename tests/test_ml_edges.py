@@ -639,6 +639,7 @@ def test_what_is_named_as_nearest_is_taken_there() -> None:
         (extraction.CLASSIFIERS, extraction.CLASSIFIERS, alone),
         (extraction.REGRESSORS, extraction.REGRESSORS, alone),
         (extraction.NEIGHBORS, extraction.NEIGHBORS, alone),
+        (extraction.OUTLIERS, extraction.OUTLIERS, alone),
         (steps.TRANSFORMS, extraction.CLASSIFIERS, first_of_two),
     ]
     for taken, finals, placed in places:

@@ -21,6 +21,7 @@ from sklearn.ensemble import (
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
+    IsolationForest,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -30,9 +31,16 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import hesc
-from hesc.ml import PrivateClassifier, PrivateRegressor, Scores, Trees, TreesPlan
+from hesc.ml import (
+    PrivateClassifier,
+    PrivateOutlierDetector,
+    PrivateRegressor,
+    Scores,
+    Trees,
+    TreesPlan,
+)
 from hesc.models import extraction, transforms
-from hesc.models.trees import TreeEnsemble
+from hesc.models.trees import LARGEST_SINGLE, TreeEnsemble
 from hesc.protocols import registry
 from hesc.protocols.message import Kind, Message
 from hesc.protocols.trees import boxes, encoding
@@ -380,6 +388,7 @@ def test_documents_that_lie() -> None:
         {"steps": [*plan.steps, transforms.Affine(plan.ranges[1], plan.ranges[1])]},
         {"link": "exp"},
         {"finer": 1001},
+        {"farthest": 1.0},
         {"inputs": 29},
     )
     for change in lies:
@@ -388,6 +397,88 @@ def test_documents_that_lie() -> None:
     # Bits within 0 and 1 are bits.
     kept = [*plan.steps, transforms.Clip(*plan.ranges)]
     TreesPlan.from_bytes(dataclasses.replace(plan, steps=kept).to_bytes())
+
+
+LARGE: Final = {
+    "tree": (DecisionTreeClassifier(random_state=0), True),
+    "numbers": (ExtraTreesRegressor(**FEW), True),
+    "boosting": (GradientBoostingClassifier(**FEW), True),
+    "votes": (AdaBoostClassifier(n_estimators=3, random_state=0), True),
+    "a scaler": (make_pipeline(StandardScaler(), RandomForestClassifier(**FEW)), True),
+    "gaps": (RandomForestClassifier(**FEW), True),
+    "histograms": (HistGradientBoostingClassifier(max_iter=3, random_state=0), False),
+    "isolation": (IsolationForest(n_estimators=3, random_state=0), False),
+    "XGBoost": ("xgboost.XGBClassifier", False),
+    "LightGBM": ("lightgbm.LGBMClassifier", False),
+    "CatBoost": ("catboost.CatBoostClassifier", False),
+}
+"""Models, and whether their library refuses what is infinite as float32."""
+
+
+@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.filterwarnings("ignore:.*were brought within", "ignore:overflow encountered")
+def test_features_beyond_float32_are_refused_where_the_library_does(name: str) -> None:
+    model, refuses = LARGE[name]
+    if isinstance(model, str):
+        module, kind = model.split(".")
+        few = {"CatBoost": {"iterations": 3, "verbose": 0, "allow_writing_files": False}}
+        found = getattr(pytest.importorskip(module), kind)
+        model = found(**few.get(name, {"n_estimators": 3, "n_jobs": 1, "verbosity": 0}))
+    x = X[:, :4].copy()
+    x[::7, 1] = np.nan if name == "gaps" else 20.0
+    outliers = isinstance(model, IsolationForest)
+    regresses = isinstance(model, ExtraTreesRegressor)
+    private: Any = (
+        PrivateOutlierDetector if outliers else PrivateRegressor if regresses else PrivateClassifier
+    )(model)
+    private.fit(x, Y)
+    plan = private.plan(x, names=list("abcd"), table=False)
+    scaler = private.estimator_[0] if name == "a scaler" else None
+    last = LARGEST_SINGLE if scaler is None else LARGEST_SINGLE * scaler.scale_[2] * (1 - 1e-9)
+    rows = x[[8, 9, 10]]
+    for sign in (1, -1):
+        rows[1, 2] = sign * last
+        clear = private._clear_scores(rows)
+        found = private.run(rows, fhe="simulate").scores
+        assert np.abs(found - clear[:, 0]).max() <= plan.error + 1e-6
+        rows[1, 2] = np.nextafter(last * (1 + 4e-9) if scaler else last, np.inf) * sign
+        if not refuses:
+            found = private.run(rows, fhe="simulate").scores
+            # Its matrices refuse what it predicts of arrays.
+            own = private.estimator_
+            clear = (
+                own.predict(rows, output_margin=True)
+                if name == "XGBoost"
+                else private._clear_scores(rows)[:, 0]
+            )
+            assert np.abs(found - clear).max() <= plan.error + 1e-6
+            continue
+        with pytest.raises(ValueError, match="too large for dtype"):
+            private.predict(rows)
+        clipped = private.run(rows, fhe="simulate", clip=True)
+        assert clipped[-2:] == (1, 1)
+        assert (clipped.scores == found).all()
+        client = registry.client_of(TreesPlan.from_bytes(plan.to_bytes()))
+        for call in (private.run, client.encrypt):
+            with pytest.raises(hesc.OutOfRangeError, match="column 'c' of sample 1 is too large"):
+                call(rows)
+        assert client.encrypt(rows, clip=True).clipped == 1
+
+
+def test_what_is_small_is_not_looked_at_again() -> None:
+    columns = make_column_transformer((OneHotEncoder(), [0]))
+    x = np.round(X[:, :1])
+    model = make_pipeline(columns, DecisionTreeClassifier(max_depth=3, random_state=0))
+    private = PrivateClassifier(model).fit(x, Y)
+    plan = private.plan(x, table=False)
+    assert plan.farthest == LARGEST_SINGLE
+    assert plan._compared is None
+    assert copy.copy(plan)._compared is None
+    # Steps that somebody made up, whose bits nothing compares.
+    bits = dataclasses.replace(
+        plan, steps=[transforms.Clip(*plan.ranges)], inputs=len(plan.ranges[0])
+    )
+    assert bits.prepared(np.zeros((1, bits.inputs))).values == 0
 
 
 def test_the_plan_says_who_learns_what() -> None:

@@ -332,7 +332,7 @@ class Own(DecisionTreeClassifier):  # type: ignore[misc]
 @pytest.mark.parametrize(
     ("act", "error", "text"),
     [
-        (lambda: PrivateClassifier(IsolationForest()), "Parameter", "Isolation.*Polynom"),
+        (lambda: PrivateClassifier(IsolationForest()), "Parameter", "Isolation.*PrivateOutlier"),
         (lambda: PrivateClassifier(SVC()), "Parameter", "this SVC is not.*LinearSVC.*Nystroem"),
         (lambda: PrivateClassifier(Own()), "Parameter", "Own is not.*nearest: DecisionTreeC"),
         (lambda: PrivateClassifier(Ridge()), "Parameter", "Ridge is not.*nearest: PrivateRegr"),

@@ -30,6 +30,8 @@ def model_of(name: str, *, two: bool = False) -> tuple[Any, Any, Any]:
     if two:
         x, y = x[50:], y[50:]
     model.fit(x, y)
+    if name == "IsolationForest":
+        return model, x, np.log2(model.score_samples(x) / model.offset_)[:, None]
     if "Boost" in name:
         return model, x, model.decision_function(x).reshape(len(x), -1)
     shares = model.predict_proba(x)

@@ -21,8 +21,12 @@ def test_waiting_is_told_on_terminals_where_it_is_long(
     monkeypatch.setattr(progress, "_SHORT", short)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: bool(terminal), raising=False)
     monkeypatch.setenv("FORCE_COLOR", "1")
+    progress.doing("kneading")
     with progress.waiting("bread"):
+        progress.doing("dough that rises")
         time.sleep(0.3)
+    progress.doing("crumbs")
     found = capsys.readouterr()
     assert not found.out
-    assert ("bread" in found.err) == bool(shown)
+    assert ("bread: dough that rises" in found.err) == bool(shown)
+    assert not any(word in found.err for word in ("kneading", "crumbs"))

@@ -125,7 +125,9 @@ def test_both_implementations_agree(name: str, tmp_path: Path) -> None:
         np.array(masks), forest, key, bytes(range(1, 33)), forests.PREPARATION
     )
     reply = server.answer(Message(Kind.QUERY, digest, 1, (begun,)).to_bytes())
-    shares = forests.decrypt(part_of(reply, Kind.ANSWER, plan), forest, ternary, forests.PREPARATION)
+    shares = forests.decrypt(
+        part_of(reply, Kind.ANSWER, plan), forest, ternary, forests.PREPARATION
+    )
     small = forests.ask(begun, masks, forest, bits)
     reply = server.answer(Message(Kind.QUERY, digest, 1, (small,)).to_bytes())
     told = part_of(reply, Kind.ANSWER, plan)

@@ -316,9 +316,7 @@ def _rounded(x: int, plan: Plan, bits: int) -> int:
     return ((x << (bits + 1)) + plan.modulus) // (2 * plan.modulus) % (1 << bits)
 
 
-def decrypt(
-    data: bytes, plan: Plan, secret: NDArray[np.int64], purpose: int = SAMPLE
-) -> list[int]:
+def decrypt(data: bytes, plan: Plan, secret: NDArray[np.int64], purpose: int = SAMPLE) -> list[int]:
     """The numbers of all leaves."""
     body = wire.open_frame(data, "forest answer")
     assert (body[:16], body[_NAMES]) == (plan.name, purpose)

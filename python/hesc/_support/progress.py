@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import contextmanager
+from contextvars import ContextVar
 from threading import Timer
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -70,21 +71,37 @@ class Bar:
         self._progress.update(self._task, completed=done, total=total)
 
 
+_SHOWN: ContextVar[Callable[[str], None] | None] = ContextVar("_SHOWN", default=None)
+"""What says to who waits what is done now."""
+
+
+def doing(what: str) -> None:
+    """Says what is done now to who waits, if `waiting` shows anything."""
+    show = _SHOWN.get()
+    if show is not None:
+        show(what)
+
+
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Shows what is waited for once it has taken a second, where standard error is a terminal."""
+    """Shows what is waited for once it has taken a second, where standard error is a terminal.
+
+    Inside of it `doing` says what is done now.
+    """
     if not sys.stderr.isatty():
         yield
         return
     from rich.console import Console
 
     status = Console(stderr=True).status(what)
+    token = _SHOWN.set(lambda now: status.update(f"{what}: {now}"))
     timer = Timer(_SHORT, status.start)
     timer.daemon = True
     timer.start()
     try:
         yield
     finally:
+        _SHOWN.reset(token)
         timer.cancel()
         timer.join()
         status.stop()

@@ -14,6 +14,7 @@ import typer
 
 from hesc._native import HescError, ParameterError
 from hesc.cli.batches import opened
+from hesc.cli.csv_files import Column
 from hesc.cli.terminal import JsonFile, check_outputs, reading, write_text
 from hesc.models.boosters.files import begins_as_json
 from hesc.protocols.classes.options import Classes
@@ -157,15 +158,16 @@ def compile_model(
         raise ParameterError("--ranges and --ranges-from say the same; give one of them")
     private = _loaded(model)
     without = leave_out or []
-    names, rows = _read(data, private, without)
+    takes_missing = _takes_missing(private)
+    names, rows = _read(data, private, without, missing=takes_missing)
     expected = private.n_features_in_
     if len(names) != expected:
         raise HescError(
             f"{data} has {len(names)} columns, the model {expected} features; name those that are "
             f"none by --leave-out"
         )
-    if not np.isfinite(rows).all():
-        raise HescError(f"{data} holds what is no finite number; remove or impute it first")
+    if not takes_missing and np.isnan(rows).any():
+        raise HescError(f"{data} has missing cells, which this model does not take; impute them")
     limits: Any = ranges
     if ranges_from is not None:
         found, pair = _read(ranges_from, private, without, absent=True)
@@ -329,6 +331,13 @@ def _loaded(model: Path) -> Any:
         ) from error
 
 
+def _takes_missing(private: Any) -> bool:
+    """Whether cells of the data may be missing: for the model, whatever a plan of it takes."""
+    from hesc.models import extraction
+
+    return extraction.takes_missing(private.estimator_)
+
+
 def _is_boosted(model: Path) -> bool:
     """Whether a file is one that XGBoost, LightGBM or CatBoost saved, by its name and beginning."""
     if model.suffix != ".json":
@@ -338,7 +347,7 @@ def _is_boosted(model: Path) -> bool:
 
 
 def _read(
-    path: Path, private: Any, without: list[str], *, absent: bool = False
+    path: Path, private: Any, without: list[str], *, absent: bool = False, missing: bool = False
 ) -> tuple[list[str], NDArray[np.float64]]:
     """Features by name. All of them are in memory: ranges and errors are of all rows.
 
@@ -347,6 +356,7 @@ def _read(
         private: the model, whose names are wanted, if it has any.
         without: columns that are left out.
         absent: whether these may be absent.
+        missing: whether cells may be.
 
     """
     with reading(path, "reading") as file:
@@ -365,4 +375,5 @@ def _read(
                 f"{path} has the column {min(extra)!r}, which is no feature of the model; name it "
                 f"by --leave-out"
             )
-        return wanted, np.concatenate(list(table.batches(places, ROWS)))
+        columns = [Column("number", ())] * len(places) * missing
+        return wanted, np.concatenate(list(table.batches(places, ROWS, columns)))

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from hesc.ml.mlp import PrivateMLPClassifier, PrivateMLPRegressor
     from hesc.ml.neighbours import PrivateNeighbours
     from hesc.ml.onnx import load_onnx
+    from hesc.ml.outliers import PrivateOutlierDetector
     from hesc.ml.serving import ClippedWarning
     from hesc.ml.square import PrivateSquareNetwork
     from hesc.protocols.classes.client import ClassClient
@@ -91,6 +92,7 @@ __all__ = [
     "PrivateMLPClassifier",
     "PrivateMLPRegressor",
     "PrivateNeighbours",
+    "PrivateOutlierDetector",
     "PrivateRegressor",
     "PrivateSquareNetwork",
     "Scores",
@@ -119,6 +121,7 @@ _LATER: Final = {
     "PrivateMLPClassifier": "hesc.ml.mlp",
     "PrivateMLPRegressor": "hesc.ml.mlp",
     "PrivateNeighbours": "hesc.ml.neighbours",
+    "PrivateOutlierDetector": "hesc.ml.outliers",
     "PrivateRegressor": "hesc.ml.estimators",
     "PrivateSquareNetwork": "hesc.ml.square",
     "TreesClient": "hesc.protocols.trees.client",
@@ -134,6 +137,7 @@ _NEEDS: Final = {
     "hesc.ml.mlp": ["sklearn"],
     "hesc.ml.neighbours": ["sklearn"],
     "hesc.ml.onnx": ["sklearn", "onnx"],
+    "hesc.ml.outliers": ["sklearn"],
     "hesc.ml.serving": ["sklearn"],
     "hesc.ml.square": ["sklearn"],
 }

@@ -132,10 +132,13 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Scores of the fitted model, a row for each sample."""
         return extraction.clear_scores(self.estimator_, rows)
 
-    def _learn(self, samples: Rows, targets: NDArray[Any], fit_params: Mapping[str, Any]) -> None:
+    def _learn(
+        self, samples: Rows, targets: NDArray[Any] | None, fit_params: Mapping[str, Any]
+    ) -> None:
         """Fits a clone of the estimator to what was checked, and keeps it."""
         options = validation.fit_options(self.estimator, fit_params)
-        self._keep(on_copies(clone(self.estimator).fit, samples, targets, **options))
+        given = [samples] if targets is None else [samples, targets]
+        self._keep(on_copies(clone(self.estimator).fit, *given, **options))
 
     def _keep(self, fitted: Any) -> None:
         """Takes a fitted estimator; of a search what it found, and the search as `search_`."""

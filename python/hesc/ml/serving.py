@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from hesc._native import ParameterError
 from hesc._support import documents
 from hesc._support.callers import callers_level, usual_floats
+from hesc._support.progress import waiting
 from hesc.ml.deployable import Deployable
 from hesc.models.samples import check_names
 from hesc.protocols import labels
@@ -81,6 +82,12 @@ class Serving(Deployable):
         """Options of a plan where none are given; None for the first of the table."""
         return None
 
+    @staticmethod
+    def _classes_of(fitted: Any) -> NDArray[Any] | None:
+        """Classes that a fitted estimator chooses among; None of one that chooses none."""
+        # A copy: a plan's classes are not the model's to change.
+        return np.array(fitted.classes_) if hasattr(fitted, "classes_") else None
+
     @_hinting
     @usual_floats
     def plan(
@@ -133,9 +140,9 @@ class Serving(Deployable):
         named = self._named(names)
         # Names that are given here: scikit-learn does not know them, and ranges are by column.
         check_names(X, named)
-        clear = self._clear_scores(rows)
-        # A copy: a plan's classes are not the model's to change.
-        classes = np.array(self.classes_) if hasattr(self, "classes_") else None
+        with waiting("the model's own scores"):
+            clear = self._clear_scores(rows)
+        classes = self._classes_of(self)
         if classes is not None and len(classes) < 2:
             raise ParameterError("a model of one class needs no scores, encrypted or not")
         # Whoever serves the model, its client is told the classes.
@@ -198,7 +205,7 @@ class Serving(Deployable):
                 "there is no plan, or the model was fitted again since, or unpickled: "
                 "plan(X_train) makes one"
             )
-        named = all(backend.has_classes(of) for of in (self, self.estimator_))
+        named = all(backend.has_classes(self._classes_of(of)) for of in (self, self.estimator_))
         if not named or not backend.is_of(self.estimator_):
             raise ParameterError("the model has changed since it was planned; plan it again")
         return backend

@@ -37,13 +37,15 @@ if TYPE_CHECKING:
     from hesc.models.tables.forms import Rows, SampleTable
 
 
-def learned(private: Any, X: ArrayLike, y: ArrayLike, **checks: Any) -> tuple[Rows, NDArray[Any]]:
+def learned(
+    private: Any, X: ArrayLike, y: ArrayLike | None, **checks: Any
+) -> tuple[Rows, NDArray[Any] | None]:
     """Training data, checked; the estimator knows its columns from then on.
 
     Args:
         private: the estimator.
         X: samples.
-        y: targets.
+        y: targets; None of an estimator that needs none.
         checks: of targets, as scikit-learn names them.
 
     Raises:
@@ -62,13 +64,14 @@ def learned(private: Any, X: ArrayLike, y: ArrayLike, **checks: Any) -> tuple[Ro
             ensure_all_finite=_finite(private.estimator),
             **checks,
         )
-        return found[0], found[1]
+        return (found, None) if y is None else (found[0], found[1])
     table = _read(private.estimator, X)
-    y = quietly(validate_data, private, y=y, **checks)
-    check_consistent_length(y, np.empty(len(table)))
+    if y is not None or get_tags(private).target_tags.required:
+        y = np.asarray(quietly(validate_data, private, y=y, **checks))
+        check_consistent_length(y, np.empty(len(table)))
     quietly(validate_data, private, X, skip_check_array=True, ensure_2d=False)
     private.n_features_in_ = table.shape[1]
-    return table, np.asarray(y)
+    return table, y
 
 
 def known(private: Any, X: ArrayLike) -> Rows:

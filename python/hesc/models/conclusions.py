@@ -53,6 +53,15 @@ def read_calibration(value: object) -> Isotonic:
     return found
 
 
+OUTLIERS: Final = (1, -1)
+"""Classes of a model of outliers: a score above zero, and no other, is that of an outlier."""
+
+
+def are_outliers(classes: NDArray[Any] | None) -> bool:
+    """Whether classes are those of a model of outliers; a classifier's are in rising order."""
+    return classes is not None and classes.tolist() == list(OUTLIERS)
+
+
 def is_mean(link: str) -> bool:
     """Whether scores are those of several models whose probabilities are averaged."""
     return link.startswith("mean_")

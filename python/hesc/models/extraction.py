@@ -19,6 +19,7 @@ from sklearn.ensemble import (
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
+    IsolationForest,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -41,7 +42,7 @@ from hesc.models.steps import inputs_of, transforms_of
 from hesc.models.steps import takes_tables as takes_tables_of_steps
 from hesc.models.steps.encoders import own_codes
 from hesc.models.steps.walking import parts_of as parts_of  # noqa: PLC0414 - who reads estimators asks here
-from hesc.models.trees import EXPONENTIALS, TreeEnsemble
+from hesc.models.trees import EXPONENTIALS, LARGEST_SINGLE, TreeEnsemble
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +66,9 @@ _AT_ONCE: Final = 1 << 22
 """Cells of sparse rows that are made dense at once."""
 _HISTOGRAMS: Final = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
 """What encodes categories itself, by types or names of columns, or by their places."""
-TREES: Final = (*_SHARES, *_BOOSTED, *_GROWN)
+OUTLIERS: Final = (IsolationForest,)
+"""What tells outliers from other samples by a score of how far they are from the others."""
+TREES: Final = (*_SHARES, *_BOOSTED, *_GROWN, *OUTLIERS)
 """Models of trees, which are computed as sums of functions of single features or not at all."""
 CLASSIFIERS: Final = (*simple.CLASSIFIERS, *composed.CLASSIFIERS, *_SHARES, *_BOOSTED)
 REGRESSORS: Final = (*simple.REGRESSORS, *composed.REGRESSORS, *_GROWN)
@@ -110,6 +113,16 @@ def has_trees(final: Any) -> bool:
     """Whether a model is one of trees: of scikit-learn, of a boosting library, or from a file."""
     given = described_of(final)
     return type(final) in TREES if given is None else isinstance(given.model, TreeEnsemble)
+
+
+def farthest_of(final: Any) -> float:
+    """The largest absolute value of a feature that the library of a model of trees takes.
+
+    Trees of scikit-learn refuse what is infinite as float32. Isolation forests and other libraries
+    compare it as infinite, so that nothing is too large.
+    """
+    singles = type(final) in (*_SHARES, *_BOOSTED, *_GROWN) and type(final) not in _HISTOGRAMS
+    return LARGEST_SINGLE if singles else float(np.finfo(np.float64).max)
 
 
 def takes_tables(estimator: Any) -> bool:
@@ -339,6 +352,8 @@ def clear_scores(estimator: Any, x: Rows) -> NDArray[np.float64]:
         scores = np.asarray(on_copies(getattr(final, _SCORED_BY[type(final)]), rows))
         shares = type(final) in (*_SHARES, *NEIGHBORS) and scores.shape[1] == 2
         scores = scores[:, 1] - 0.5 if shares else scores
+        # Both are negative, and the farther from zero the more anomalous.
+        scores = np.log2(scores / final.offset_) if type(final) in OUTLIERS else scores
         if type(final) in TREES and _link_of_trees(final) == "exp":
             scores = np.log(scores)
     elif composite := COMPOSITES.get(type(final)):
@@ -355,6 +370,7 @@ _SCORED_BY: Final = {
     **dict.fromkeys((*_SHARES, *NEIGHBORS), "predict_proba"),
     **dict.fromkeys((*_BOOSTED, GivenClassifier), "decision_function"),
     **dict.fromkeys(_GROWN, "predict"),
+    **dict.fromkeys(OUTLIERS, "score_samples"),
     GivenRegressor: "scores",
 }
 """What trees, neighbours and models from files say scores by."""

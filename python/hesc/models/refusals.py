@@ -16,6 +16,7 @@ from hesc.models.extraction import (
     CLASSIFIERS,
     GIVEN,
     NEIGHBORS,
+    OUTLIERS,
     REGRESSORS,
     has_trees,
     parts_of,
@@ -36,8 +37,9 @@ _CLUSTERS: Final = (
     "a classifier of its clusters, PrivateClassifier(LogisticRegression()).fit(X, model.labels_)"
 )
 _OUTLIERS: Final = (
-    "a regressor of its scores, PrivateRegressor(LinearRegression()).fit(X, "
-    "model.decision_function(X)), behind PolynomialFeatures or Nystroem where they are not linear"
+    "PrivateOutlierDetector(IsolationForest()), or a regressor of its scores, "
+    "PrivateRegressor(LinearRegression()).fit(X, model.decision_function(X)), behind "
+    "PolynomialFeatures or Nystroem where they are not linear"
 )
 _EACH: Final = "a model of each label or target"
 _VOTES: Final = "a score for each class, OneVsRestClassifier({})"
@@ -70,7 +72,6 @@ _NEAREST: Final = {
     "Kernel": _KERNEL,
     "GaussianProcess": _KERNEL,
     "Tree": _SQUARES,
-    "Isolation": _SQUARES,
     "SplineTransformer": "KBinsDiscretizer",
     "SVD": "PCA",
     "PCA": "PCA",
@@ -92,6 +93,7 @@ _FINALS: Final = {
     kind: name
     for name, kinds in {
         "PrivateNeighbours": NEIGHBORS,
+        "PrivateOutlierDetector": OUTLIERS,
         "PrivateRegressor": REGRESSORS,
         "PrivateClassifier": CLASSIFIERS,
     }.items()
@@ -207,6 +209,7 @@ def _refusal(part: Any, taken: tuple[type, ...]) -> str:
         TRANSFORMS: _BEFORE,
         REGRESSORS: "Ridge",
         NEIGHBORS: "KNeighborsClassifier",
+        OUTLIERS: "IsolationForest",
     }.get(taken, "LogisticRegression")
     names = {kind.__name__ for kind in taken}
     reasons = {**_INSTEAD, **_NEAREST} if taken in GIVEN else _NEAREST
@@ -223,7 +226,9 @@ def _refusal(part: Any, taken: tuple[type, ...]) -> str:
     elsewhere = _elsewhere(part, taken)
     nearest = own or (elsewhere if type(part) in _FINALS else None)
     nearest = nearest or next(found, elsewhere or general)
-    model = "Ridge()" if taken == REGRESSORS else "LogisticRegression()"
+    model = {REGRESSORS: "Ridge()", OUTLIERS: "IsolationForest()"}.get(
+        taken, "LogisticRegression()"
+    )
     served = [*(kind.__name__ for kind in taken), *_BOOSTERS.get(taken, ())]
     return (
         f"{name} is not computed on encrypted features; nearest: {nearest.format(model)}. Taken "

@@ -335,7 +335,11 @@ def computed(steps: Steps, x: Rows) -> Array:
 
 def read_tables(steps: Sequence[Transform]) -> bool:
     """Whether steps may read words, or cells that are missing."""
-    return any(isinstance(step, Codes | Fill | IsMissing | Tokens) for step in every(steps))
+    return any(
+        isinstance(step, Codes | Fill | IsMissing | Tokens)
+        or (isinstance(step, Exceeds) and step.missing.any())
+        for step in every(steps)
+    )
 
 
 def known_words(steps: Sequence[Transform], inputs: int) -> list[set[str]]:

@@ -33,6 +33,8 @@ _EXACT: Final = 2.0**52
 """Sums of its whole parts are exact, up to one."""
 _BEYOND: Final = 2.0**128
 """What would follow upon the largest float32."""
+LARGEST_SINGLE: Final = float(np.nextafter(2.0**128 - 2.0**103, 0))
+"""The largest double that rounds to a number of single precision: the next one is infinite."""
 NEVER: Final = float(np.finfo(np.float64).max)
 """A threshold that no number exceeds: all that have a value go left."""
 _PARTS: Final = 1 << 24
@@ -232,7 +234,8 @@ class TreeEnsemble:
         where the second one is predicted. Of DecisionTree, RandomForest and ExtraTrees classifiers
         they are probabilities, of two classes the second one's less 1/2; of boosted classifiers
         `decision_function`; of regressors predictions, or their logarithms under a loss of
-        `EXPONENTIALS`. Sums of votes that tie are equal.
+        `EXPONENTIALS`; of IsolationForest how many doublings the anomaly score is above that from
+        which on samples are outliers. Sums of votes that tie are equal.
 
         Args:
             model: one of `FAMILIES`, by exact class.
@@ -262,6 +265,8 @@ class TreeEnsemble:
             return cls._boosted(model)
         if name.startswith("Ada"):
             return cls._voting(model)
+        if name.startswith("Isolation"):
+            return cls._isolating(model)
         trees = [model] if name.startswith("Decision") else model.estimators_
         shares = name.endswith("Classifier")
         grown = []
@@ -308,6 +313,23 @@ class TreeEnsemble:
             votes = votes[:, 1:] - votes[:, :1] if classes == 2 else votes
             grown.append(_grown(tree.tree_, weight * votes / total))
         return cls.joined(model.n_features_in_, grown, np.zeros(1 if classes == 2 else classes))
+
+    @classmethod
+    def _isolating(cls, model: Any) -> TreeEnsemble:
+        """IsolationForest: the shorter paths are, the more its anomaly score doubles."""
+        samples = model._max_samples  # noqa: SLF001 - no public name
+        longest = len(model.estimators_) * _path_lengths([samples])[0]
+        grown = []
+        for estimator, columns in zip(model.estimators_, model.estimators_features_, strict=True):
+            tree = estimator.tree_
+            paths = tree.compute_node_depths() - 1 + _path_lengths(tree.n_node_samples)
+            # Of one sample nothing is isolated, and its score is a half.
+            values = -paths / longest if longest else np.zeros(tree.node_count)
+            own = _grown(tree, values[:, None], missing=True)
+            own.features = np.where(own.features < 0, -1, columns[own.features])
+            grown.append(own)
+        threshold = -np.log2(-model.offset_)
+        return cls.joined(model.n_features_in_, grown, np.array([threshold - (not longest)]))
 
     @classmethod
     def _histograms(cls, model: Any, *, codes: bool) -> TreeEnsemble:
@@ -517,6 +539,7 @@ FAMILIES: Final = (
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
     "AdaBoostClassifier",
+    "IsolationForest",
 )
 """Classes of scikit-learn that `TreeEnsemble.from_sklearn` reads."""
 
@@ -545,6 +568,14 @@ def double_thresholds(thresholds: ArrayLike) -> Array:
     middle = (low + above) / 2
     even = below.view(np.uint32) & 1 == 0
     return np.where(even, middle, np.nextafter(middle, -np.inf))
+
+
+def _path_lengths(samples: ArrayLike) -> Array:
+    """How long paths of so many samples are on average, where each is isolated."""
+    count = np.asarray(samples, dtype=np.float64)
+    more = np.maximum(count, 3)
+    long = 2 * (np.log(more - 1) + np.euler_gamma) - 2 * (more - 1) / more
+    return np.where(count > 2, long, np.where(count == 2, 1.0, 0.0))
 
 
 def _tied(shares: Array, trees: int) -> Array:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Never
 import numpy as np
 
 from hesc._native import ParameterError, ShapeError
+from hesc._support.progress import waiting
 from hesc.models import extraction
 from hesc.models.conclusions import PROBABILITIES, decisive
 from hesc.models.fidelity import margins_of
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
     Table = Mapping[type, str]
 
 _REASONS: Final = {
-    "Scores": "the client of nearest neighbours decrypts distances, and counts votes itself, and "
-    "networks have options of their own",
+    "Scores": "the client of nearest neighbours decrypts distances, and counts votes itself; "
+    "networks have options of their own, and outliers are told by trees as they are, Trees()",
     "Classes": "classes alone take comparisons on the server, which PrivateClassifier has for "
     "linear models and trees whose server knows its model; whoever decrypts scores, or has the "
     "model, learns more than a class",
@@ -154,7 +155,8 @@ class Backend(ABC):
 
         """
         cls.check_rows(request.rows)
-        return cls.make(request)
+        with waiting("planning"):
+            return cls.make(request)
 
     @classmethod
     def check_rows(cls, rows: Rows) -> None:
@@ -171,11 +173,11 @@ class Backend(ABC):
         """Whether a fitted model computes what was planned; see `has_classes` for their names."""
         return self._known is not None and self._known.is_still(estimator)
 
-    def has_classes(self, holder: Any) -> bool:
+    def has_classes(self, classes: NDArray[Any] | None) -> bool:
         """Whether classes have the names that were planned, in their order."""
         if self._classes is None:
             return True
-        return np.array_equal(getattr(holder, "classes_", ()), self._classes)
+        return classes is not None and np.array_equal(classes, self._classes)
 
     def client(self) -> Any:
         """A client with new keys."""

@@ -61,8 +61,16 @@ def _warn_of_long_runs(plan: Any, samples: int) -> None:
         )
 
 
-def _prepared(plan: Any, samples: Rows, *, clip: bool) -> Iterator[Clipped]:
+def prepared(
+    plan: Any, samples: Rows, *, clip: bool, at_once: int = _FEATURES
+) -> Iterator[Clipped]:
     """Samples as they are encrypted: all at once, unless they become very many features.
+
+    Args:
+        plan: whose samples they are.
+        samples: a row of cells for each.
+        clip: as `plan.prepared` has it.
+        at_once: features in memory at once, those of one query at least.
 
     Raises:
         OutOfRangeError: as the plan's `prepared`; what was before a sample is encrypted by then
@@ -70,7 +78,7 @@ def _prepared(plan: Any, samples: Rows, *, clip: bool) -> Iterator[Clipped]:
 
     """
     width = transforms.width(plan.steps, plan.inputs)
-    queries = max(1, _FEATURES // (width * plan.rows))
+    queries = max(1, at_once // (width * plan.rows))
     count = plan.rows * queries
     # No sample at all is refused as one that cannot be read.
     for first in range(0, max(1, len(samples)), count):
@@ -82,7 +90,7 @@ def _prepared(plan: Any, samples: Rows, *, clip: bool) -> Iterator[Clipped]:
             raise OutOfRangeError(f"{error} (samples counted from {first})") from error
 
 
-def _all_of(parts: list[Clipped]) -> Clipped:
+def all_of(parts: list[Clipped]) -> Clipped:
     """What was clipped in all parts; without features."""
     which = np.concatenate([part.which for part in parts])
     return Clipped(np.empty((0, 0)), sum(part.values for part in parts), which)
@@ -99,10 +107,10 @@ class Session:
         plan = self._client.plan
         _warn_of_long_runs(plan, len(samples))
         up = down = done = 0
-        found, prepared = [], []
+        found, parts = [], []
         with Bar("samples scored", progress) as bar:
-            for ready in _prepared(plan, samples, clip=clip):
-                prepared.append(ready._replace(features=np.empty((0, 0))))
+            for ready in prepared(plan, samples, clip=clip):
+                parts.append(ready._replace(features=np.empty((0, 0))))
                 for first in range(0, len(ready.features), plan.rows):
                     rows = ready.features[first : first + plan.rows]
                     query = self._client.encrypted(rows)
@@ -110,7 +118,7 @@ class Session:
                     found.append(self._client.decrypt(answer, query=query))
                     up, down, done = up + len(query), down + len(answer), done + len(rows)
                     bar.show(done, len(samples))
-        return self._together(found, Sizes(up, down), _all_of(prepared))
+        return self._together(found, Sizes(up, down), all_of(parts))
 
     def _together(self, found: list[Any], sizes: Sizes, ready: Clipped) -> Any:
         """What the results of all queries are together."""

@@ -66,8 +66,9 @@ _REFUSED: Final = {
 }
 """Why not, by names of losses."""
 _OTHERS: Final = {
-    "categorical_features": "encode categories as numbers before it "
-    "(sklearn.preprocessing.OneHotEncoder) and fit it without cat_features",
+    "categorical_features": "it saves hashes of categories, from which no client knows them; "
+    "encode them as numbers before it (sklearn.preprocessing.OneHotEncoder) and fit it without "
+    "cat_features",
     "text_features": "make numbers of texts before it and fit it without text_features",
     "embedding_features": "give their numbers as columns and fit it without embedding_features",
 }

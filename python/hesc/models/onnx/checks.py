@@ -11,7 +11,7 @@ from hesc.models import transforms
 from hesc.models.conclusions import predictions, probabilities
 from hesc.models.layers import steepest
 from hesc.models.transforms import Scaler
-from hesc.models.trees import TreeEnsemble
+from hesc.models.trees import NEVER, TreeEnsemble
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,7 +80,7 @@ def _rows(model: Described) -> Array:
     if isinstance(scaler, Scaler):
         rows = rows / np.where(scaler.factor == 0, 1, scaler.factor) + scaler.centre
     elif isinstance(model.model, TreeEnsemble):
-        nodes = np.flatnonzero(~model.model.leaves)
+        nodes = np.flatnonzero(~model.model.leaves & (model.model.thresholds < NEVER))
         for row, node in zip(rows, rng.choice(nodes, _ROWS) if len(nodes) else (), strict=False):
             row[model.model.features[node]] = model.model.thresholds[node]
     rounded: Array = rows.astype(np.float32).astype(np.float64)

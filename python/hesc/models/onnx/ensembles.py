@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, WireError
-from hesc.models.trees import TreeEnsemble, double_thresholds
+from hesc.models.trees import NEVER, TreeEnsemble, double_thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,7 +123,8 @@ def _nodes(attributes: dict[str, Any]) -> _Nodes:
     modes = attributes.get("nodes_modes")
     whole = ("nodes_nodeids", "nodes_featureids", "nodes_truenodeids", "nodes_falsenodeids")
     ids, features, true, false = (_whole(attributes, name) for name in whole)
-    thresholds = _real(attributes, "nodes_values")
+    # skl2onnx writes infinity where only missing cells go right.
+    thresholds = _real(attributes, "nodes_values", most=np.inf)
     if not isinstance(modes, list) or not modes:
         raise WireError("trees of an ONNX file have modes of nodes")
     parts = (ids, features, true, false, thresholds, trees)
@@ -184,11 +185,11 @@ def _turns(
 ) -> NDArray[np.float64]:
     """The largest doubles that still go left."""
     if not single:
-        return np.where(strict, np.nextafter(thresholds, -np.inf), thresholds)
+        return np.minimum(np.where(strict, np.nextafter(thresholds, -np.inf), thresholds), NEVER)
     near = thresholds.astype(np.float32)
     with np.errstate(over="ignore", under="ignore"):
         less = np.nextafter(near, np.float32(-np.inf))
-    return double_thresholds(np.where(strict, less, near).astype(np.float64))
+    return np.minimum(double_thresholds(np.where(strict, less, near).astype(np.float64)), NEVER)
 
 
 def _leaves(
@@ -225,10 +226,10 @@ def _whole(attributes: dict[str, Any], name: str) -> NDArray[np.int64]:
     return found
 
 
-def _real(attributes: dict[str, Any], name: str) -> NDArray[np.float64]:
+def _real(attributes: dict[str, Any], name: str, *, most: float = NEVER) -> NDArray[np.float64]:
     found = attributes.get(name, attributes.get(f"{name}_as_tensor", np.zeros(0)))
     if not isinstance(found, np.ndarray) or found.dtype != np.float64 or found.ndim != 1:
         raise WireError(f"{name} of an ONNX file are a list of numbers")
-    if not np.isfinite(found).all():
+    if not ((found >= -NEVER) & (found <= most)).all():
         raise OutOfRangeError(f"{name} of this ONNX file are not all finite")
     return found

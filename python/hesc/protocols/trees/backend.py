@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+import numpy as np
+
+from hesc._support.progress import Bar, doing
 from hesc.models import transforms
 from hesc.models.known import Known
 from hesc.protocols.backend import Backend, PlanRequest, Roles, check_concluded
-from hesc.protocols.runs import Run
+from hesc.protocols.runs import Run, all_of, prepared
 from hesc.protocols.trees import linear_forms, planning
 from hesc.protocols.trees.server import TreesServer
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
+    from hesc.models.samples import Clipped
     from hesc.models.tables.forms import Rows
     from hesc.protocols.runs import Progress
     from hesc.protocols.trees.boxes import Boxes
     from hesc.protocols.trees.plan import TreesPlan
 
     Array = NDArray[np.float64]
+
+_AT_ONCE: Final = 1 << 23
+"""Bits of samples that are in memory at once as numbers, those of one query at least."""
 
 
 class TreesBackend(Backend):
@@ -38,6 +44,7 @@ class TreesBackend(Backend):
     def make(cls, request: PlanRequest) -> TreesBackend:
         """Plans trees: see `hesc.protocols.trees.planning.make`."""
         plan, boxes = planning.make(request)
+        doing("what the model concludes from its scores")
         check_concluded(plan, request)
         return cls(plan, request, boxes)
 
@@ -51,12 +58,19 @@ class TreesBackend(Backend):
         *,
         clip: bool,
         random_state: int | None,  # noqa: ARG002 - nothing is drawn
-        progress: Progress,  # noqa: ARG002 - it takes no time
+        progress: Progress,
     ) -> Run:
         """Sums of leaves in the clear: exactly what encrypted ones give."""
         plan: TreesPlan = self.plan
-        ready = plan.prepared(rows, clip=clip)
-        scores = plan.scored(self._sums(ready.features != 0))
+        sums: list[NDArray[np.int64]] = []
+        parts: list[Clipped] = []
+        with Bar("samples simulated", progress) as bar:
+            for each in prepared(plan, rows, clip=clip, at_once=_AT_ONCE):
+                sums.append(self._sums(each.features != 0))
+                parts.append(each._replace(features=np.empty((0, 0))))
+                bar.show(sum(map(len, sums)), len(rows))
+        ready = all_of(parts)
+        scores = plan.scored(np.concatenate(sums))
         sizes = plan.sizes(len(rows))
         predictions = plan.predictions(scores)
         return Run(predictions, scores, plan.error, sizes, ready.values, ready.samples)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from hesc._support.progress import doing
 from hesc.models.trees import NEVER
 from hesc.protocols.trees.encoding import MISSING, left_if_missing
 
@@ -96,21 +97,24 @@ class Boxes(NamedTuple):
             bits: a row for each sample.
 
         """
-        if len(bits) > (turn := max(1, _AT_ONCE // max(len(self.edges), 1))):
+        # A byte holds eight.
+        if len(bits) > (turn := max(8, _AT_ONCE // max(len(self.edges), 1))):
             parts = [self.sums(bits[at : at + turn]) for at in range(0, len(bits), turn)]
             return np.concatenate(parts)
-        holds = (
-            np.add.reduceat(bits[:, self.edges], _starts(self.terms), axis=1, dtype=np.int64) == 0
-        )
-        holds ^= self.negated
-        reached = np.ones((len(bits), len(self.values)), dtype=bool)
+        # A row for each bit.
+        packed = np.packbits(bits.T, axis=1)
+        reached = np.full((len(self.values), packed.shape[1]), 0xFF, dtype=np.uint8)
         some = self.conditions > 0
         if some.any():
+            ones = np.bitwise_or.reduceat(packed[self.edges], _starts(self.terms), axis=0)
+            holds = np.where(self.negated[:, None], ones, ~ones)
             first = _starts(self.conditions)[some]
-            reached[:, some] = np.logical_and.reduceat(holds, first, axis=1)
-        values = np.where(reached, self.values, 0)
+            reached[some] = np.bitwise_and.reduceat(holds, first, axis=0)
+        values = np.where(
+            np.unpackbits(reached, axis=1, count=len(bits)) != 0, self.values[:, None], 0
+        )
         ends = np.cumsum([shape[1] for shape in self.shapes])
-        return np.stack([part.sum(axis=1) for part in np.split(values, ends[:-1], axis=1)], axis=1)
+        return np.stack([part.sum(axis=0) for part in np.split(values, ends[:-1])], axis=1)
 
 
 def _starts(counts: NDArray[np.uint32]) -> NDArray[np.int64]:
@@ -208,7 +212,10 @@ def of(trees: TreeEnsemble, bits: Bits, whole: Rounded) -> Boxes:
 
     """
     layout = _Layout(trees, bits)
-    grown = [_grown(trees, int(root), layout) for root in trees.roots]
+    grown = []
+    for done, root in enumerate(trees.roots.tolist()):
+        doing(f"leaves as conditions on bits, {done} of {len(trees.roots)} trees")
+        grown.append(_grown(trees, root, layout))
     # Of an output that is the same for all samples.
     alone = _Grown(np.empty(1, dtype=np.int64), *_columns([[]]))
     values, parts, outputs = [], [], []

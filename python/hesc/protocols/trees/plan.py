@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -10,20 +11,24 @@ import numpy as np
 from hesc._native import ForestPlan, WireError
 from hesc._support.inputs import whole
 from hesc.models import transforms
-from hesc.models.conclusions import INVERSES, PROBABILITIES, Concluding
-from hesc.models.tables.forms import column
+from hesc.models.conclusions import INVERSES, PROBABILITIES, Concluding, are_outliers
 from hesc.models.tables.table_steps import Branches, Fill
 from hesc.models.transforms import Bins, Exceeds, Inside
+from hesc.models.trees import LARGEST_SINGLE, NEVER
 from hesc.protocols import labels, wire
 from hesc.protocols.disclosure import Disclosure, model_kind, secure, units
 from hesc.protocols.message import LARGEST, message_size
 from hesc.protocols.plan import ModelPlan
+from hesc.protocols.trees import singles
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hesc._native import Steps
     from hesc.models.fidelity import Fidelity
+    from hesc.models.samples import Clipped
+    from hesc.models.tables.forms import Samples
     from hesc.models.transforms import Transform
     from hesc.params.vectors import VectorParams
     from hesc.protocols.copies import Copy
@@ -38,6 +43,8 @@ _LISTED: Final = 8
 """Columns that a plan's text names."""
 STRUCTURES: Final = ("hidden", "public")
 """What a client may know of trees beside edges: their numbers, or all but what leaves say."""
+_DOUBLINGS: Final = "doublings of the anomaly score from the threshold on (above zero: an outlier)"
+"""What scores of outliers count."""
 FINEST: Final = 1000
 """The unit of scores is from `2**-FINEST` to `2**FINEST`."""
 
@@ -64,11 +71,11 @@ class _Told(NamedTuple):
     @classmethod
     def of(cls, steps: list[Transform], inputs: int, names: list[str]) -> _Told:
         *before, last = steps
-        behind = transforms.columns_of(before, inputs, made=True)
+        called = singles.naming(before, inputs, names)
         if isinstance(last, Branches):
             parts = [(branch.columns, branch.steps) for branch in last.branches]
         else:
-            parts = [(tuple(range(len(behind))), (last,))]
+            parts = [(tuple(range(last.widths[0])), (last,))]
         categories: list[int] = []
         missing: list[int] = []
         for columns, own in parts:
@@ -79,10 +86,6 @@ class _Told(NamedTuple):
                     missing += columns
             if any(isinstance(step, Bins) for step in own):
                 categories += columns
-
-        def called(place: int) -> str:
-            own = behind[place]
-            return column(own, names) if own >= 0 else f"feature {place} behind the transforms"
 
         return cls(
             *([called(place) for place in sorted(set(each))] for each in (categories, missing))
@@ -98,6 +101,7 @@ class TreesPlan(ModelPlan, Concluding):
     """
 
     protocol: ClassVar[str] = "trees"
+    compiled: ClassVar[tuple[str, ...]] = (*ModelPlan.compiled, "_compared")
     inputs: int = field(metadata=wire.INPUTS)
     """Features of a sample before the client's transforms."""
     names: list[str] = field(metadata=wire.NAMES)
@@ -113,6 +117,9 @@ class TreesPlan(ModelPlan, Concluding):
     """Trees of each output: leaves that are added up."""
     finer: int = field(metadata=wire.whole(-FINEST, FINEST))
     """The unit of scores is `2**-finer`."""
+    farthest: float = field(metadata=wire.number(LARGEST_SINGLE, NEVER))
+    """The largest absolute value of a feature that is compared: the model's library refuses others,
+    where it compares float32."""
     classes: NDArray[Any] | None = field(metadata=wire.SCORED_CLASSES)
     """A classifier's classes; None of regressors."""
     link: str = field(metadata=wire.LINK)
@@ -206,6 +213,23 @@ class TreesPlan(ModelPlan, Concluding):
         )
         return Sizes(up, down)
 
+    def prepared(self, given: Samples, *, clip: bool = False) -> Clipped:
+        """Samples as they are encrypted, bits of each; errors and arguments are those of any plan.
+
+        Raises:
+            OutOfRangeError: a feature that the model's library would refuse as too large, too;
+                where values are clipped it is the largest one.
+
+        """
+        ready = super().prepared(given, clip=clip)
+        steps = self._compared
+        return ready if steps is None else singles.checked(self, steps, given, ready, clip=clip)
+
+    @cached_property
+    def _compared(self) -> Steps | None:
+        """What makes the features that may be too large, if any may."""
+        return singles.compared(self.steps, self.inputs, self.farthest)
+
     def check_parts(self, parts: int, samples: int) -> None:
         """Refuses a message with another number of ciphertexts than of samples.
 
@@ -245,10 +269,11 @@ class TreesPlan(ModelPlan, Concluding):
             "is given": "; ".join([*given, *transforms.disclosed(self.steps)]),
         }
         rows |= self._of_leaves() if self.is_public else self._of_structure()
+        unit = _DOUBLINGS if are_outliers(self.classes) else units(classes, self.link)
         if self.copy is not None:
             rows["copies"] = str(self.copy)
         rows["error"] = (
-            f"{self.error:.3g} at most, in units of {units(classes, self.link)}: leaves are "
+            f"{self.error:.3g} at most, in units of {unit}: leaves are "
             f"rounded to multiples of 2^{-self.finer}, of which {max(self.trees)} are added "
             "up, exactly" + _ON_EDGES * (len(self.steps) > 1 + self.is_public)
         )
@@ -287,7 +312,8 @@ class TreesPlan(ModelPlan, Concluding):
                 f"rows planned with: {listed(told.missing)}; the server sees of no sample whether "
                 f"they are, and where one is missing elsewhere the client refuses it"
             )
-        title = f"Private {model_kind(classes)}: trees, exactly, of {self.inputs} features"
+        kind = "outlier detector" if are_outliers(self.classes) else model_kind(classes)
+        title = f"Private {kind}: {sum(self.trees)} trees, exactly, of {self.inputs} features"
         return Disclosure(title, rows)
 
     def _of_structure(self) -> dict[str, str]:

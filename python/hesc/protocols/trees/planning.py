@@ -6,10 +6,10 @@ import math
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from hesc._native import ForestPlan, NoiseBudgetError, ParameterError
 from hesc._support.inputs import one_name, whole
+from hesc._support.progress import doing
 from hesc.models import additive, extraction, fidelity, scorecards, transforms
 from hesc.models.boosters import fitted
 from hesc.models.samples import spread_out
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.tables.forms import Rows
+    from hesc.models.transforms import Transform
     from hesc.models.trees import TreeEnsemble
     from hesc.protocols.backend import PlanRequest
     from hesc.protocols.trees.boxes import Boxes, Rounded
@@ -40,6 +41,8 @@ _FEWEST_ROWS: Final = 50
 """Rows that are looked at, if there are as many."""
 _AT_ONCE: Final = 1 << 27
 """Bits of conditions of all these rows, otherwise."""
+_BITS_AT_ONCE: Final = 1 << 22
+"""Bits of rows that are in memory at once, as numbers."""
 _LARGEST_ERROR: Final = 0.25
 """An error that is not small, of the deviation of scores."""
 _REMEDY: Final = (
@@ -57,6 +60,7 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
 
     """
     options, clear = request.options, request.clear
+    classifies = request.classes is not None
     final = extraction.parts_of(request.estimator)[-1]
     if not extraction.has_trees(final):
         raise ParameterError(
@@ -70,6 +74,7 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
     steps, _ = extraction.linear_parts_of(request.estimator)
     # By its library, since clients have no cell that is missing behind their last step.
     x = extraction.before_trees(request.estimator, request.rows)
+    doing("trees beside their own library")
     trees = extraction.agreeing_trees(final, x, clear, _REMEDY)
     edges = additive.edges_of(x, options.bins, trees)
     computed = _on_edges(trees, edges, options.move)
@@ -81,19 +86,21 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
     public = linear_forms.of(found, encoded.width)
     chosen, other = _forests(found, public, encoded.width, bits, options.structure)
     # A share of rows says as much, where there are many; as a client computes their bits.
-    places = spread_out(len(x))[: max(_FEWEST_ROWS, _AT_ONCE // max(len(found.edges), 1))]
+    most = max(_FEWEST_ROWS, _AT_ONCE // max(len(found.edges), 1))
+    places = spread_out(len(x))
+    places = places[:: -(-len(places) // most)]
     some: Rows = request.rows[places]
     x, clear = x[places], clear[places]
-    ones = transforms.transformed([*steps, *encoded.steps], some) != 0
-    scores = in_units(found.sums(ones), finer)
+    doing("rows through the leaves")
+    scores = in_units(_sums(found, [*steps, *encoded.steps], some, encoded.width), finer)
     error = max(found.outputs) * 2.0**-finer / 2
     near, agreement = None, None
     if computed is trees:
         _check_alike(scores, clear, error + fitted.doubt(fitted.library_of(final), trees))
-        if is_classifier(final):
+        if classifies:
             agreement = float(np.mean(_concluded(scores) == _concluded(clear)))
     else:
-        both = (_concluded(scores), _concluded(clear)) if is_classifier(final) else None
+        both = (_concluded(scores), _concluded(clear)) if classifies else None
         near = fidelity.measured("bins", scores, clear, both, unseen=False)
         if near.share < least:
             raise ParameterError(
@@ -101,6 +108,7 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
                 f"come nearer, and bins='thresholds' has all; or write a smaller min_fidelity="
             )
     _check_error(error, clear, bits)
+    doing("a copy of the trees from their scores")
     plan = TreesPlan(
         inputs=request.rows.shape[1],
         names=request.names,
@@ -109,11 +117,12 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
         forest=chosen,
         trees=tuple(found.outputs),
         finer=finer,
+        farthest=extraction.farthest_of(final),
         classes=request.classes,
         link=extraction.link_of(final),
         fidelity=near,
         agreement=agreement,
-        copy=copying.best(x, computed.scores, samples, classifies=is_classifier(final)),
+        copy=copying.best(x, computed.scores, samples, classifies=classifies),
         otherwise=other,
     )
     return plan, found
@@ -148,6 +157,13 @@ def _forests(
     except (ParameterError, NoiseBudgetError):
         size = None
     return of(structure), size
+
+
+def _sums(found: Boxes, steps: list[Transform], rows: Rows, width: int) -> NDArray[np.int64]:
+    """Sums of leaves of rows, by bits that a client computes: not of all rows at once."""
+    turn = max(1, _BITS_AT_ONCE // width)
+    parts = [rows[first : first + turn] for first in range(0, len(rows), turn)]
+    return np.concatenate([found.sums(transforms.transformed(steps, part) != 0) for part in parts])
 
 
 def _on_edges(trees: TreeEnsemble, edges: list[Array], move: object) -> TreeEnsemble:
