@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hesc_circuits::forests::{self, ClientShare, Condition, Declared, Leaf, ServerShare, Shape};
 use hesc_circuits::plans::PlanError;
-use hesc_schemes::{Fingerprint, SchemeError};
+use hesc_schemes::SchemeError;
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray as _};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -119,11 +119,6 @@ impl ForestPlan {
     #[getter]
     fn prepared_sizes(&self) -> (usize, usize) {
         (forests::prepared_query_bytes(&self.0), forests::prepared_answer_bytes(&self.0))
-    }
-
-    /// The name of the preparation that a prepared query, or the answer to one, is under; None for other bytes.
-    fn name_of(&self, part: &[u8]) -> Option<[u8; 16]> {
-        forests::name_of(&self.0, part).map(Fingerprint::to_bytes)
     }
 
     /// Ciphertexts of a query and of its answer.
@@ -333,7 +328,7 @@ impl ForestClientShare {
         Ok(kept(&self.1)?.as_ref().ok_or_else(used)?.name().to_bytes())
     }
 
-    /// Adds what the server answered.
+    /// Adds what the server answered; after an error the share is what it was.
     fn complete(&self, py: Python<'_>, secret: &VectorSecretKey, answer: &[u8]) -> PyResult<()> {
         let share = taken(&self.1)?;
         let found =
@@ -365,10 +360,20 @@ impl ForestClientShare {
     }
 }
 
-/// The name of the preparation of a prepared query; None for bytes that do not say that they are one.
+/// What a message's part says that it is, and the name of the query or preparation that it is, is to, or is under; None for other
+/// bytes. Nothing is checked.
 #[pyfunction]
-pub fn preparation_name(part: &[u8]) -> Option<[u8; 16]> {
-    forests::preparation_name(part).map(Fingerprint::to_bytes)
+pub fn forest_part(part: &[u8]) -> Option<(&'static str, [u8; 16])> {
+    let (kind, name) = forests::part(part)?;
+    let kind = match kind {
+        PartKind::Query => "query",
+        PartKind::Answer => "answer",
+        PartKind::Preparation => "preparation",
+        PartKind::Prepared => "prepared",
+        PartKind::MaskedQuery => "masked query",
+        PartKind::MaskedAnswer => "masked answer",
+    };
+    Some((kind, name.to_bytes()))
 }
 
 /// A query of one sample's bits.

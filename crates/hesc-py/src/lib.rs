@@ -118,7 +118,7 @@ mod _native {
     #[pymodule_export]
     use crate::forests::{
         ForestClientShare, ForestModel, ForestPlan, ForestServerShare, decrypt_sums, encrypt_edges,
-        preparation_name,
+        forest_part,
     };
     #[pymodule_export]
     use crate::galleries::{

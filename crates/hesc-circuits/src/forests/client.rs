@@ -1,5 +1,5 @@
-use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::SecretKey;
+use hesc_schemes::{Fingerprint, SchemeError};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -30,7 +30,8 @@ pub fn encrypt(
 /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`] and [`SchemeError::KeyMismatch`] for other bytes, plans and keys;
 /// [`SchemeError::NoiseTooLarge`] for an answer in which an output has not as many leaves reached as it has trees.
 pub fn decrypt(plan: &Plan, key: &SecretKey, answer: &[u8]) -> Result<Vec<i64>, PlanError> {
-    Ok(scores(plan, &decrypted(plan, Purpose::Sample, key, answer)?)?)
+    let (_, numbers) = decrypted(plan, Purpose::Sample, key, answer)?;
+    Ok(scores(plan, &numbers)?)
 }
 
 /// Refuses another number of bits than the plan has edges.
@@ -63,13 +64,13 @@ pub(super) fn encrypted(
     Ok(wire::query_to_bytes(plan, purpose, key.key_id(), &query))
 }
 
-/// The numbers of all leaves modulo `t`.
+/// The name of the query that an answer is to, and the numbers of all leaves modulo `t`.
 pub(super) fn decrypted(
     plan: &Plan,
     purpose: Purpose,
     key: &SecretKey,
     answer: &[u8],
-) -> Result<Zeroizing<Vec<u64>>, SchemeError> {
+) -> Result<(Fingerprint, Zeroizing<Vec<u64>>), SchemeError> {
     let (found, answer) = wire::answer_from_bytes(plan, purpose, answer)?;
     if found != key.key_id() {
         return Err(SchemeError::KeyMismatch { expected: key.key_id(), found });
@@ -90,7 +91,7 @@ pub(super) fn decrypted(
             numbers.push(modulo_t.remainder(number as u64));
         }
     }
-    Ok(numbers)
+    Ok((answer.query, numbers))
 }
 
 /// The scores that the numbers of all leaves add up to.

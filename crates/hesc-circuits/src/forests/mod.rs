@@ -33,5 +33,7 @@ pub use client::{decrypt, encrypt};
 pub use declared::{Declared, Shape};
 pub use model::{Condition, Leaf, Model};
 pub use plan::Plan;
-pub use shares::{ClientShare, ServerShare, name_of, preparation_name, prepare};
-pub use wire::{answer_bytes, prepared_answer_bytes, prepared_query_bytes, query_bytes};
+pub use shares::{ClientShare, ServerShare, prepare};
+pub use wire::{
+    PartKind, answer_bytes, part, prepared_answer_bytes, prepared_query_bytes, query_bytes,
+};

@@ -4,8 +4,8 @@ use hesc_kernels::vectorised;
 use hesc_math::Modulus;
 use hesc_math::discrete_gaussian::{CosetGaussian, DiscreteGaussian};
 use hesc_math::sampling::fill_uniform_row;
-use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{BlindedSums, PublicKey, Scratch};
+use hesc_schemes::{Fingerprint, SchemeError};
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -164,9 +164,10 @@ impl Model {
         public: &PublicKey,
         rng: &mut impl CryptoRng,
     ) -> Result<Vec<u8>, PlanError> {
+        let name = wire::name(query);
         let query = self.opened(Purpose::Sample, query, public)?;
         let drawn = self.drawn(rng);
-        let answer = self.encrypted(&query, public, &drawn, &drawn.constants, rng)?;
+        let answer = self.encrypted((name, &query), public, &drawn, &drawn.constants, rng)?;
         Ok(wire::answer_to_bytes(&self.plan, Purpose::Sample, public.key_id(), &answer))
     }
 
@@ -186,10 +187,10 @@ impl Model {
         }
     }
 
-    /// The numbers of all leaves: constants, and what was drawn times what is encrypted.
+    /// The numbers of all leaves, for the query of this name: constants, and what was drawn times what is encrypted.
     pub(super) fn encrypted(
         &self,
-        query: &Query,
+        (name, query): (Fingerprint, &Query),
         public: &PublicKey,
         drawn: &Drawn,
         constants: &[u64],
@@ -203,7 +204,7 @@ impl Model {
         // Beyond coefficients that travel there is nothing to multiply.
         let mut quotients = Zeroizing::new(vec![0i16; sizes.coefficients]);
         let mut scratch = Scratch::default();
-        let mut answer = Answer { c_1: Vec::new(), numbers: Vec::new() };
+        let mut answer = Answer { query: name, c_1: Vec::new(), numbers: Vec::new() };
         for (turn, constants) in constants.chunks(sizes.rows).enumerate() {
             let first = turn * sizes.rows;
             let used = self.used(drawn, first..first + constants.len(), rng);

@@ -13,7 +13,7 @@ use std::hint::black_box;
 use hesc_kernels::vectorised;
 use hesc_math::sampling::fill_uniform_row;
 use hesc_schemes::rlwe::{PublicKey, SecretKey};
-use hesc_schemes::wire::{Kind, Reader};
+use hesc_schemes::wire::Kind;
 use hesc_schemes::{Fingerprint, KeyId, SchemeError};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
@@ -22,12 +22,13 @@ use super::client;
 use super::divisor::Divisor;
 use super::model::{Drawn, Model};
 use super::plan::Plan;
-use super::wire::{self, Masked, Purpose, Side, masked_from_bytes, masked_to_bytes};
+use super::wire::{self, Masked, Names, Purpose, Side, masked_from_bytes, masked_to_bytes};
 use crate::plans::PlanError;
 
 /// What a client keeps of a preparation: secret, and used once. Neither printed nor compared; wiped.
 pub struct ClientShare {
-    name: Fingerprint,
+    /// That of the server's answer is the first one's until there is one.
+    names: Names,
     key: KeyId,
     /// What bits are masked with; none once a sample is asked for.
     masks: Zeroizing<Vec<u64>>,
@@ -37,7 +38,7 @@ pub struct ClientShare {
 
 /// What a server keeps of a preparation: as secret as its model, and used once. Neither printed nor compared; wiped.
 pub struct ServerShare {
-    name: Fingerprint,
+    names: Names,
     key: KeyId,
     drawn: Drawn,
 }
@@ -55,34 +56,38 @@ pub fn prepare(
     let mut masks = Zeroizing::new(vec![0; plan.declared().edges as usize]);
     fill_uniform_row(&mut masks, t, rng);
     let query = client::encrypted(plan, Purpose::Preparation, key, &masks, rng)?;
-    let name = Fingerprint::of(&query);
-    let share = ClientShare { name, key: key.key_id(), masks, numbers: Zeroizing::default() };
+    let name = wire::name(&query);
+    let names = Names { query: name, answer: name };
+    let share = ClientShare { names, key: key.key_id(), masks, numbers: Zeroizing::default() };
     Ok((share, query))
 }
 
 impl ClientShare {
-    /// The name of the preparation: the hash of what was sent.
+    /// The name of the preparation: a hash of what was sent.
     pub fn name(&self) -> Fingerprint {
-        self.name
+        self.names.query
     }
 
-    /// The share with what the server answered. Cost: as [`super::decrypt`].
+    /// Adds what the server answered; after an error the share is what it was. Cost: as [`super::decrypt`].
     ///
     /// # Errors
     /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`] and [`SchemeError::KeyMismatch`] for other bytes, plans and keys;
     /// [`PlanError::Count`] for a share that was complete before, or used.
     pub fn complete(
-        mut self,
+        &mut self,
         plan: &Plan,
         key: &SecretKey,
         answer: &[u8],
-    ) -> Result<Self, PlanError> {
+    ) -> Result<(), PlanError> {
         self.check(plan, [true, false])?;
         if self.key != key.key_id() {
             return Err(SchemeError::KeyMismatch { expected: self.key, found: key.key_id() }.into());
         }
-        self.numbers = client::decrypted(plan, Purpose::Preparation, key, answer)?;
-        Ok(self)
+        let (query, numbers) = client::decrypted(plan, Purpose::Preparation, key, answer)?;
+        check_same(self.names.query, query, "the answer to a preparation of a forest")?;
+        self.numbers = numbers;
+        self.names.answer = wire::name(answer);
+        Ok(())
     }
 
     /// What a sample is asked for with, and what is left of the share for its answer. Cost: a subtraction for each bit.
@@ -98,7 +103,7 @@ impl ClientShare {
             x.wrapping_add(t & (x >> 63).wrapping_neg())
         };
         let numbers = bits.iter().zip(self.masks.iter()).map(less).collect();
-        let masked = Masked { name: self.name, numbers };
+        let masked = Masked { names: self.names, numbers };
         self.masks = Zeroizing::default();
         let query = masked_to_bytes(plan, Kind::ForestMaskedQuery, self.key, &masked);
         Ok((self, query))
@@ -116,7 +121,7 @@ impl ClientShare {
         if key != self.key {
             return Err(SchemeError::KeyMismatch { expected: self.key, found: key }.into());
         }
-        check_name(self.name, masked.name, "an answer to a prepared query of a forest")?;
+        check_same(self.names, masked.names, "an answer to a prepared query of a forest")?;
         let (_, _, t) = plan.plain_moduli();
         let modulo_t = Divisor::new(t);
         let sums = masked.numbers.iter().zip(self.numbers.iter());
@@ -128,7 +133,7 @@ impl ClientShare {
     /// Wire form, **secret**: for a store of the client's own.
     pub fn to_bytes(&self, plan: &Plan) -> Vec<u8> {
         let width = wire::numbers(plan);
-        let mut writer = wire::share(plan, Side::Client, self.key, self.name);
+        let mut writer = wire::share(plan, Side::Client, self.key, self.names);
         for numbers in [&self.masks, &self.numbers] {
             writer.u32(numbers.len() as u32);
             width.write(&mut writer, numbers);
@@ -141,7 +146,7 @@ impl ClientShare {
     /// # Errors
     /// [`SchemeError::Wire`] and [`SchemeError::ParameterMismatch`] for other bytes and plans.
     pub fn from_bytes(plan: &Plan, bytes: &[u8]) -> Result<Self, PlanError> {
-        let (mut reader, key, name) = wire::open_share(plan, Side::Client, bytes)?;
+        let (mut reader, key, names) = wire::open_share(plan, Side::Client, bytes)?;
         let mut list = |full: usize| -> Result<_, SchemeError> {
             let count = reader.u32()? as usize;
             if count != 0 && count != full {
@@ -152,7 +157,7 @@ impl ClientShare {
         let masks = list(plan.declared().edges as usize)?;
         let numbers = list(plan.declared().leaves())?;
         reader.finish()?;
-        Ok(Self { name, key, masks, numbers })
+        Ok(Self { names, key, masks, numbers })
     }
 
     /// Refuses a share in another state: whether it has masks, and numbers; and one of another plan's counts.
@@ -189,43 +194,28 @@ impl Model {
         let mut drawn = self.drawn(rng);
         let mut pads = Zeroizing::new(vec![0; drawn.constants.len()]);
         fill_uniform_row(&mut pads, t, rng);
-        let answer = self.encrypted(&query, public, &drawn, &pads, rng)?;
+        let name = wire::name(preparation);
+        let answer = self.encrypted((name, &query), public, &drawn, &pads, rng)?;
         for (constant, pad) in drawn.constants.iter_mut().zip(pads.iter()) {
             *constant = modulo_t.remainder(*constant + t - pad);
         }
-        let (name, key) = (Fingerprint::of(preparation), public.key_id());
+        let key = public.key_id();
         let answer = wire::answer_to_bytes(plan, Purpose::Preparation, key, &answer);
-        Ok((ServerShare { name, key, drawn }, answer))
+        let names = Names { query: name, answer: wire::name(&answer) };
+        Ok((ServerShare { names, key, drawn }, answer))
     }
 }
 
-/// The name of the preparation that a prepared query is under; None for other bytes, which are refused when they are read.
-pub fn name_of(plan: &Plan, bytes: &[u8]) -> Option<Fingerprint> {
-    [
-        (Kind::ForestMaskedQuery, plan.declared().edges as usize),
-        (Kind::ForestMaskedAnswer, plan.declared().leaves()),
-    ]
-    .into_iter()
-    .find(|&(kind, _)| Reader::says(bytes, kind))
-    .and_then(|(kind, count)| masked_from_bytes(plan, kind, bytes, count).ok())
-    .map(|(_, masked)| masked.name)
-}
-
 /// Refuses a message under another preparation than a share's.
-fn check_name(own: Fingerprint, found: Fingerprint, what: &'static str) -> Result<(), SchemeError> {
-    let problem = "it is under another preparation";
+fn check_same<T: PartialEq>(own: T, found: T, what: &'static str) -> Result<(), SchemeError> {
+    let problem = "it is under another preparation, or under another answer to this one";
     if found == own { Ok(()) } else { Err(SchemeError::Wire { what, problem }) }
 }
 
-/// The name of a preparation, the hash of what is sent; None for bytes that do not say that they are one.
-pub fn preparation_name(bytes: &[u8]) -> Option<Fingerprint> {
-    wire::says_preparation(bytes).then(|| Fingerprint::of(bytes))
-}
-
 impl ServerShare {
-    /// The name of the preparation: the hash of what the client sent.
+    /// The name of the preparation: a hash of what the client sent.
     pub fn name(&self) -> Fingerprint {
-        self.name
+        self.names.query
     }
 
     /// The answer to the sample that is asked for under this preparation. Cost: a product of words for each condition that a leaf may
@@ -240,10 +230,10 @@ impl ServerShare {
         if key != self.key {
             return Err(SchemeError::KeyMismatch { expected: self.key, found: key }.into());
         }
-        check_name(self.name, masked.name, "a prepared query of a forest")?;
+        check_same(self.names, masked.names, "a prepared query of a forest")?;
         let mut numbers = self.drawn.constants.clone();
         self.add_products(plan, &masked.numbers, &mut numbers);
-        let masked = Masked { name: self.name, numbers };
+        let masked = Masked { names: self.names, numbers };
         Ok(masked_to_bytes(plan, Kind::ForestMaskedAnswer, key, &masked))
     }
 
@@ -282,7 +272,7 @@ impl ServerShare {
     pub fn to_bytes(&self, plan: &Plan) -> Vec<u8> {
         let Drawn { constants, ends, terms } = &self.drawn;
         let width = wire::numbers(plan);
-        let mut writer = wire::share(plan, Side::Server, self.key, self.name);
+        let mut writer = wire::share(plan, Side::Server, self.key, self.names);
         width.write(&mut writer, constants);
         let mut first = 0;
         for &end in ends {
@@ -305,13 +295,18 @@ impl ServerShare {
     /// # Errors
     /// [`SchemeError::Wire`] and [`SchemeError::ParameterMismatch`] for other bytes and plans.
     pub fn from_bytes(plan: &Plan, bytes: &[u8]) -> Result<Self, PlanError> {
-        let (mut reader, key, name) = wire::open_share(plan, Side::Server, bytes)?;
+        let (mut reader, key, names) = wire::open_share(plan, Side::Server, bytes)?;
         let (leaves, width) = (plan.declared().leaves(), wire::numbers(plan));
         let mut drawn = Drawn::default();
         drawn.constants = width.read(&mut reader, leaves)?;
         let mut all = 0usize;
         for _ in 0..leaves {
-            all += reader.u32()? as usize;
+            let count = reader.u32()?;
+            // No edge is twice in a leaf.
+            if count > plan.declared().edges {
+                return Err(reader.error("a leaf has more bits than its plan").into());
+            }
+            all += count as usize;
             drawn.ends.push(all);
         }
         let edges = Zeroizing::new(reader.packed::<u32>(all, EDGE_BITS)?);
@@ -322,7 +317,7 @@ impl ServerShare {
         reader.finish()?;
         drawn.terms =
             edges.iter().copied().zip(classes.iter().map(|&class| class as u32)).collect();
-        Ok(Self { name, key, drawn })
+        Ok(Self { names, key, drawn })
     }
 }
 

@@ -42,16 +42,20 @@ fn prepared_scores_are_those_of_the_trees() {
             let again = |share: ClientShare| {
                 ClientShare::from_bytes(&plan, &share.to_bytes(&plan)).unwrap()
             };
-            let share = again(again(share).complete(&plan, &secret, &prepared).unwrap());
+            let mut share = again(share);
+            share.complete(&plan, &secret, &prepared).unwrap();
+            let share = again(share);
             let (share, query) = share.ask(&plan, &bits).unwrap();
             let bytes = kept.to_bytes(&plan);
             let kept = ServerShare::from_bytes(&plan, &bytes).unwrap();
             assert_eq!(kept.to_bytes(&plan), bytes);
-            assert_eq!(name_of(&plan, &query), Some(kept.name()));
+            assert_eq!(part(&query), Some((PartKind::MaskedQuery, kept.name())));
+            assert_eq!(part(&preparation), Some((PartKind::Preparation, kept.name())));
+            assert_eq!(part(&prepared), Some((PartKind::Prepared, kept.name())));
             let answer = kept.answer(&plan, &query).unwrap();
             let sizes = (prepared_query_bytes(&plan), prepared_answer_bytes(&plan));
             assert_eq!((query.len(), answer.len()), sizes);
-            assert_eq!(name_of(&plan, &answer), Some(share.name()));
+            assert_eq!(part(&answer), Some((PartKind::MaskedAnswer, share.name())));
             assert_eq!(again(share).scores(&plan, &answer).unwrap(), forest.scores(&bits));
         }
     }
@@ -73,9 +77,9 @@ fn what_travels_in_the_clear_is_uniform() {
     let share_of = |x: u64| (16 * x / t) as usize;
     let bits = vec![true; edges];
     for _ in 0..120 {
-        let (share, preparation) = prepare(&plan, &secret, rng).unwrap();
+        let (mut share, preparation) = prepare(&plan, &secret, rng).unwrap();
         let (kept, prepared) = model.prepare(&preparation, &public, rng).unwrap();
-        let share = share.complete(&plan, &secret, &prepared).unwrap();
+        share.complete(&plan, &secret, &prepared).unwrap();
         let (_, query) = share.ask(&plan, &bits).unwrap();
         let kind = Kind::ForestMaskedQuery;
         let (_, masked) = wire::masked_from_bytes(&plan, kind, &query, edges).unwrap();
@@ -97,7 +101,8 @@ fn what_travels_in_the_clear_is_uniform() {
     for _ in 0..30 {
         let (_, preparation) = prepare(&plan, &secret, rng).unwrap();
         let (_, prepared) = model.prepare(&preparation, &public, rng).unwrap();
-        let found = client::decrypted(&plan, Purpose::Preparation, &secret, &prepared).unwrap();
+        let (_, found) =
+            client::decrypted(&plan, Purpose::Preparation, &secret, &prepared).unwrap();
         found.iter().for_each(|&x| pads[(16 * x / t) as usize] += 1.0);
     }
     for (what, counts) in
@@ -127,7 +132,11 @@ fn shares_are_refused_out_of_turn_and_with_others_messages() {
     // Before the server has answered, and twice.
     assert!(count(begun().ask(&plan, &bits).map(|_| ())));
     assert!(count(begun().scores(&plan, &prepared).map(|_| ())));
-    let complete = || begun().complete(&plan, &secret, &prepared).unwrap();
+    let complete = || {
+        let mut share = begun();
+        share.complete(&plan, &secret, &prepared).unwrap();
+        share
+    };
     assert!(count(complete().complete(&plan, &secret, &prepared).map(|_| ())));
     assert!(count(complete().ask(&plan, &bits[1..]).map(|_| ())));
     let (used, query) = complete().ask(&plan, &bits).unwrap();
@@ -142,9 +151,11 @@ fn shares_are_refused_out_of_turn_and_with_others_messages() {
     let is_key = |error| matches!(scheme(error), SchemeError::KeyMismatch { .. });
     assert!(is_key(begun().complete(&plan, &stranger, &prepared).err().unwrap()));
     assert!(is_key(model.prepare(&preparation, &of_stranger, rng).err().unwrap()));
-    let (second, preparation) = prepare(&plan, &secret, rng).unwrap();
+    let (mut second, preparation) = prepare(&plan, &secret, rng).unwrap();
     let (of_second, prepared) = model.prepare(&preparation, &public, rng).unwrap();
-    let second = second.complete(&plan, &secret, &prepared).unwrap();
+    let first_answer = begun().complete(&plan, &secret, &prepared);
+    assert!(first_answer.is_err());
+    second.complete(&plan, &secret, &prepared).unwrap();
     assert!(of_second.answer(&plan, &query).is_err());
     let (second, query_of_second) = second.ask(&plan, &bits).unwrap();
     assert!(second.scores(&plan, &answer).is_err());
@@ -152,11 +163,10 @@ fn shares_are_refused_out_of_turn_and_with_others_messages() {
     let is_plan = |error| matches!(scheme(error), SchemeError::ParameterMismatch { .. });
     assert!(is_plan(ServerShare::from_bytes(&other, &kept().to_bytes(&plan)).err().unwrap()));
     assert!(is_plan(ClientShare::from_bytes(&other, &used().to_bytes(&plan)).err().unwrap()));
-    assert_eq!(name_of(&other, &query), None);
     // One message is not another: a preparation is no query, nor the other way round.
     let at_once = encrypt(&plan, &secret, &bits, rng).unwrap();
-    assert_eq!(preparation_name(&preparation), Some(second.name()));
-    assert_eq!(preparation_name(&at_once), None);
+    assert_eq!(part(&preparation), Some((PartKind::Preparation, second.name())));
+    assert!(matches!(part(&at_once), Some((PartKind::Query, _))));
     assert!(model.answer(&preparation, &public, rng).is_err());
     assert!(model.prepare(&at_once, &public, rng).is_err());
     assert!(decrypt(&plan, &secret, &prepared).is_err());
@@ -215,9 +225,9 @@ fn linear_forms_are_sums_of_slopes() {
             let answer = model.answer(&query, &public, rng).unwrap();
             assert_eq!((query.len(), answer.len()), (query_bytes(&plan), answer_bytes(&plan)));
             assert_eq!(decrypt(&plan, &secret, &answer).unwrap(), expected);
-            let (share, preparation) = prepare(&plan, &secret, rng).unwrap();
+            let (mut share, preparation) = prepare(&plan, &secret, rng).unwrap();
             let (kept, prepared) = model.prepare(&preparation, &public, rng).unwrap();
-            let share = share.complete(&plan, &secret, &prepared).unwrap();
+            share.complete(&plan, &secret, &prepared).unwrap();
             let (share, query) = share.ask(&plan, &bits).unwrap();
             let answer = kept.answer(&plan, &query).unwrap();
             assert_eq!(share.scores(&plan, &answer).unwrap(), expected);

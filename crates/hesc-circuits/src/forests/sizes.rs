@@ -7,6 +7,7 @@ use hesc_schemes::rlwe::noise::{TAILS, secret_key_deviation};
 use hesc_schemes::wire::Writer;
 
 use super::declared::Declared;
+use super::wire::NAME;
 use crate::plans::{Derived, FRAME, MOST_WORDS, SEED};
 
 /// Bytes that say what a query is for.
@@ -98,6 +99,7 @@ impl Sizes {
     pub fn answer_bytes(&self, declared: &Declared) -> usize {
         FRAME
             + PURPOSE
+            + NAME
             + packed(self.answers * self.ring_degree, self.bits)
             + packed(declared.leaves(), self.number_bits)
     }

@@ -109,7 +109,7 @@ impl ForestTarget {
                     .that(answer.len() == prepared_answer_bytes(plan), "an answer of another size");
             }
         }
-        if let Ok(share) = ClientShare::from_bytes(plan, bytes) {
+        if let Ok(mut share) = ClientShare::from_bytes(plan, bytes) {
             accepted = true;
             asked.same(&share.to_bytes(plan), bytes);
             // Whatever state it is in: each step is taken or refused.
