@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 import hesc
-from hesc._native import ForestClientShare, ForestServerShare
+from hesc._native import ForestClientShare, ForestServerShare, forest_part
 from hesc.cli import files, preparing
 from hesc.ml import PrivateClassifier, Trees
 from hesc.protocols import registry
@@ -27,7 +28,6 @@ from hesc.protocols.trees.preparations import Preparations
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 X, Y = load_breast_cancer(return_X_y=True)
 FEW: Final = {"n_estimators": 5, "max_depth": 3, "random_state": 0}
@@ -80,13 +80,15 @@ def test_each_is_used_once_on_both_sides() -> None:
     _, client, server = _sides()
     message = client.prepare(2)
     prepared = server.answer(message)
-    with pytest.raises(hesc.ParameterError, match="sent twice"):
-        server.answer(message)
+    # An answer that was lost: another is given, and the one that came first is of no use.
+    again = server.answer(message)
+    assert again != prepared
     with pytest.raises(hesc.ParameterError, match="1 samples, and 0 prepared queries"):
         client.encrypt(X[:1], prepared=True)
-    assert client.complete(prepared, query=message) == 2
-    with pytest.raises(hesc.ParameterError, match="used before"):
-        client.complete(prepared, query=message)
+    assert client.complete(again, query=message) == 2
+    for late in (prepared, again):
+        with pytest.raises(hesc.ParameterError, match="completed before"):
+            client.complete(late, query=message)
     with pytest.raises(hesc.ParameterError, match="3 samples, and 2 prepared"):
         client.encrypt(X[:3], prepared=True)
     assert client.ready == 2
@@ -113,7 +115,7 @@ def test_messages_are_not_taken_for_others() -> None:
     prepared = server.answer(message)
     query = client.encrypt(X[:1]).data
     answer = server.answer(query)
-    with pytest.raises(hesc.WireError, match="another message"):
+    with pytest.raises(hesc.WireError, match="another query"):
         client.complete(answer, query=message)
     with pytest.raises(hesc.WireError, match="no preparation"):
         client.complete(answer, query=query)
@@ -144,7 +146,9 @@ def test_a_store_that_is_full_takes_no_more() -> None:
     _, client, server = _sides()
     server.preparations = Preparations(most=2)
     _prepare(client, server, 2)
-    with pytest.raises(hesc.ParameterError, match="2 prepared queries are kept"):
+    with pytest.raises(
+        hesc.ParameterError, match="2 prepared queries are kept at most, and 1 more"
+    ):
         server.answer(client.prepare(1))
     server.answer(client.encrypt(X[:1], prepared=True).data)
     server.answer(client.prepare(1))
@@ -181,7 +185,7 @@ def test_threads_and_processes_share_a_folder(tmp_path: Path) -> None:
 
 def _forked(store: Preparations, pipe: Any) -> None:
     try:
-        store.take("a", bytes)  # type: ignore[type-var]
+        store.names("")
     except hesc.ParameterError as error:
         pipe.send(str(error))
 
@@ -246,14 +250,14 @@ def test_shares_are_used_once_by_the_compiled_part_too() -> None:
     share.complete(key, answer)
     asked = share.ask(bits)
     told = kept.answer(asked)
-    share.read(told)
+    # Read again, after an error elsewhere; not asked with again.
+    assert (share.read(told) == share.read(told)).all()
+    with pytest.raises(hesc.ShapeError):
+        share.ask(bits)
     for again in (
         lambda: kept.answer(asked),
         kept.to_bytes,
         lambda: kept.name,
-        lambda: share.read(told),
-        lambda: share.ask(bits),
-        share.to_bytes,
     ):
         with pytest.raises(hesc.ParameterError, match="used before"):
             again()
@@ -281,10 +285,10 @@ def test_ready_ones_of_a_store_are_shared_by_clients(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         queries = list(pool.map(ask, range(40)))
-    names = {client.plan.forest.name_of(query[52:]) for query in queries}
+    names = {forest_part(query[52:]) for query in queries}
     assert len(names) == 40
     assert None not in names
-    assert not list(client.preparations.names(f".{READY}"))
+    assert not client.preparations.names(f".{READY}")
 
 
 def test_a_plan_says_what_prepared_queries_cost() -> None:
@@ -326,6 +330,13 @@ def test_by_files(tmp_path: Path) -> None:
     files.encrypt(rows, client, secret, query, kept=own)
     assert query.stat().st_size < 70 * 1000
     files.evaluate(query, server, answer, keys, kept=theirs)
+    # What goes wrong first does not use up what the answer is read with.
+    with pytest.raises(hesc.WireError, match="the answer is to query"):
+        files.decrypt(answer, client, secret, table, kept=own, name="0" * 12)
+    with pytest.raises(hesc.ParameterError, match="--kept"):
+        files.decrypt(answer, client, secret, table)
+    with pytest.raises(hesc.HescError, match="deployment"):
+        files.decrypt(answer, client, secret, table, kept=client / "own")
     files.decrypt(answer, client, secret, table, kept=own, query=query)
     with table.open() as file:
         found = [int(row["prediction"]) for row in csv.DictReader(file)]
@@ -336,7 +347,7 @@ def test_by_files(tmp_path: Path) -> None:
         lambda: preparing.prepare(**sides, answer=done, query=begun),
     ]
     for again in once_more:
-        with pytest.raises(hesc.ParameterError, match="used before"):
+        with pytest.raises(hesc.ParameterError, match="before"):
             again()
     for wrong in ({}, {"count": 3}, {"count": 3, "answer": done, "query": begun}, {"answer": done}):
         with pytest.raises(hesc.ParameterError, match="to begin, or"):
@@ -358,3 +369,92 @@ def test_plans_that_prepare_nothing_say_so(tmp_path: Path) -> None:
             kept=tmp_path / "kept",
             out=tmp_path / "b",
         )
+
+
+def test_a_preparation_that_is_sent_again_meets_no_share_twice(tmp_path: Path) -> None:
+    """Who replays a preparation while its query is answered gets a share of its own."""
+    _, client, server = _sides()
+    server.preparations = Preparations(tmp_path / "kept")
+    message = client.prepare(1)
+    client.complete(server.answer(message), query=message)
+    query = client.encrypt(X[:1], prepared=True).data
+    (path,) = (tmp_path / "kept").iterdir()
+    taken = server.preparations.take(path.name, server._read)
+    server.answer(message)
+    # The share that was taken is not the one that lies there now, which is under another answer.
+    with pytest.raises(hesc.WireError, match="another answer"):
+        server.answer(query)
+    part = Message.from_bytes(query, Kind.QUERY, plan=client.plan.digest).parts[0]
+    assert forest_part(taken.answer(part))
+
+
+def test_parts_in_another_order_are_refused() -> None:
+    for structure in BOTH:
+        _, client, server = _sides(structure)
+        message = client.prepare(2)
+        answer = server.answer(message)
+        whole = Message.from_bytes(answer, Kind.ANSWER, plan=client.plan.digest)
+        swapped = whole._replace(parts=whole.parts[::-1]).to_bytes()
+        with pytest.raises(hesc.WireError, match="another query"):
+            client.complete(swapped, query=message)
+        client.complete(answer, query=message)
+        for prepared in (False, True):
+            query = client.encrypt(X[:2], prepared=prepared).data
+            whole = Message.from_bytes(server.answer(query), Kind.ANSWER, plan=client.plan.digest)
+            swapped = whole._replace(parts=whole.parts[::-1]).to_bytes()
+            with pytest.raises(hesc.WireError, match="another query"):
+                client.decrypt(swapped, query=query)
+            client.decrypt(whole.to_bytes(), query=query)
+
+
+def test_what_goes_wrong_in_the_middle_can_be_done_again(tmp_path: Path) -> None:
+    _, client, server = _sides()
+    client.preparations = Preparations(tmp_path / "own")
+    message = client.prepare(3)
+    whole = Message.from_bytes(server.answer(message), Kind.ANSWER, plan=client.plan.digest)
+    damaged = whole.parts[1][:200] + bytes([whole.parts[1][200] ^ 1]) + whole.parts[1][201:]
+    lie = whole._replace(parts=(whole.parts[0], damaged, whole.parts[2]))
+    with pytest.raises(hesc.WireError):
+        client.complete(lie.to_bytes(), query=message)
+    assert client.ready == 1
+    assert client.complete(whole.to_bytes(), query=message) == 3
+    # No room for all of them: none is begun.
+    client.preparations = Preparations(tmp_path / "few", most=5)
+    with pytest.raises(hesc.ParameterError, match="6 more are too many"):
+        client.prepare(6)
+    assert client.preparations.names("") == []
+    server.preparations = Preparations(tmp_path / "theirs", most=5)
+    with pytest.raises(hesc.ParameterError, match="6 more"):
+        server.answer(registry.client_of(client.plan, secret=client.secret).prepare(6))
+    assert server.preparations.names("") == []
+
+
+def test_files_that_are_none_are_passed_over(tmp_path: Path) -> None:
+    """Copies under other names, links, folders, cut files: never a share twice."""
+    private, client, server = _sides()
+    folder = tmp_path / "own"
+    client.preparations = Preparations(folder)
+    _prepare(client, server, 2)
+    first, second = sorted(folder.iterdir())
+    ending = first.name.partition(".")[2]
+    (folder / f"{'0' * 32}.{ending}").write_bytes(first.read_bytes())
+    (folder / f"copy of {first.name}").write_bytes(first.read_bytes())
+    (folder / f"{'1' * 32}.{ending}").mkdir()
+    (folder / f"{'2' * 32}.{ending}").symlink_to(second)
+    (folder / f"{'3' * 32}.{ending}").write_bytes(b"")
+    (folder / ".left.part").write_bytes(b"")
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    queries = [client.encrypt(X[i : i + 1], prepared=True).data for i in range(2)]
+    assert len({forest_part(query[52:]) for query in queries}) == 2
+    for at, query in enumerate(queries):
+        found = client.decrypt(server.answer(query), query=query)
+        assert found.predictions == private.predict(X[at : at + 1])
+    with pytest.raises(hesc.ParameterError, match="prepare"):
+        client.encrypt(X[:1], prepared=True)
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before
+    for wrong in ("", "a\0b", 3):
+        with pytest.raises(hesc.ParameterError):
+            Preparations(wrong)  # type: ignore[arg-type]
+    server.preparations = str(folder)
+    with pytest.raises(hesc.ParameterError, match="Preparations"):
+        server.answer(client.prepare(1))

@@ -153,8 +153,9 @@ def test_servers_and_plans_that_do_not_fit() -> None:
     edges[-1] = 0 if edges[-1] else 1
     with pytest.raises((hesc.WireError, hesc.ShapeError)):
         type(server)(plan, **own | {"edges": edges})
-    with pytest.raises(hesc.OutOfRangeError):
-        type(server)(plan, **own | {"values": own["values"] + plan.forest.reach})
+    for more in (plan.forest.reach, 2**62, -(2**63)):
+        with pytest.raises(hesc.OutOfRangeError):
+            type(server)(plan, **own | {"values": own["values"] + more})
     for name in ("leaves", "values", "conditions", "negated", "terms", "edges"):
         for lie in (own[name][1:], np.concatenate([own[name], own[name][:1]])):
             with pytest.raises(hesc.ShapeError):

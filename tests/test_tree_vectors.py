@@ -128,7 +128,8 @@ def test_both_implementations_agree(name: str, tmp_path: Path) -> None:
     shares = forests.decrypt(
         part_of(reply, Kind.ANSWER, plan), forest, ternary, forests.PREPARATION
     )
-    small = forests.ask(begun, masks, forest, bits)
+    prepared = part_of(reply, Kind.ANSWER, plan)
+    small = forests.ask((begun, prepared), masks, forest, bits)
     reply = server.answer(Message(Kind.QUERY, digest, 1, (small,)).to_bytes())
     told = part_of(reply, Kind.ANSWER, plan)
     numbers = forests.read_masked(told, forest, "forest masked answer", forest.leaves)

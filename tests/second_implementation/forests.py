@@ -255,15 +255,19 @@ def finish(data: bytes, plan: Plan, kept: list[Form]) -> bytes:
         for constant, terms in kept
     ]
     words = np.array(numbers, dtype=np.int64)
-    head = body[: _NAMES + _NAME]
+    head = body[: _NAMES + 2 * _NAME]
     return wire.frame("forest masked answer", head + wire.pack(words, t.bit_length()))
 
 
-def ask(preparation: bytes, numbers: list[int], plan: Plan, bits: NDArray[np.bool_]) -> bytes:
-    """A prepared query: bits less the numbers of a preparation."""
+def ask(
+    messages: tuple[bytes, bytes], numbers: list[int], plan: Plan, bits: NDArray[np.bool_]
+) -> bytes:
+    """A prepared query: bits less the numbers of a preparation, which was answered so."""
     t = plan.plain_modulus
     words = np.array([(int(bit) - x) % t for bit, x in zip(bits, numbers, strict=True)])
-    head = wire.open_frame(preparation, "forest query")[:_NAMES] + blake3(preparation)[:_NAME]
+    head = wire.open_frame(messages[0], "forest query")[:_NAMES]
+    # Names are checksums.
+    head += b"".join(message[-_NAME:] for message in messages)
     return wire.frame("forest masked query", head + wire.pack(words, t.bit_length()))
 
 
@@ -271,7 +275,7 @@ def read_masked(data: bytes, plan: Plan, kind: str, count: int) -> list[int]:
     """The numbers of a prepared query or of the answer to one."""
     body, bits = wire.open_frame(data, kind), plan.plain_modulus.bit_length()
     assert body[:16] == plan.name
-    rest = body[_NAMES + _NAME :]
+    rest = body[_NAMES + 2 * _NAME :]
     assert len(rest) == -(-count * bits // 8)
     found: list[int] = wire.unpack(rest, count, bits).tolist()
     return found
@@ -305,7 +309,7 @@ def _encrypted(data: bytes, plan: Plan, forms: list[Form], purpose: int) -> byte
             more = (2 * plan.modulus * constant + t) // (2 * t)
             sent = (int(c_0[place]) + more) % plan.modulus
             numbers.append(_rounded(sent, plan, plan.number_bits))
-    body = wire.open_frame(data, "forest query")[: _NAMES + 1]
+    body = wire.open_frame(data, "forest query")[: _NAMES + 1] + data[-_NAME:]
     body += wire.pack(np.array(seconds), plan.bits)
     body += wire.pack(np.array(numbers), plan.number_bits)
     return wire.frame("forest answer", body)
@@ -323,7 +327,7 @@ def decrypt(data: bytes, plan: Plan, secret: NDArray[np.int64], purpose: int = S
     leaves = plan.leaves
     answers, bits, t = -(-leaves // len(plan.places)), plan.bits, plan.plain_modulus
     length = -(-answers * plan.ring_degree * bits // 8)
-    body = body[_NAMES + 1 :]
+    body = body[_NAMES + 1 + _NAME :]
     seconds = wire.unpack(body[:length], answers * plan.ring_degree, bits)
     rest = body[length:]
     assert len(rest) == -(-leaves * plan.number_bits // 8)

@@ -2,7 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hesc_circuits::forests::{self, ClientShare, Condition, Declared, Leaf, ServerShare, Shape};
+use hesc_circuits::forests::{
+    self, ClientShare, Condition, Declared, Leaf, PartKind, ServerShare, Shape,
+};
 use hesc_circuits::plans::PlanError;
 use hesc_schemes::SchemeError;
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray as _};
@@ -330,11 +332,10 @@ impl ForestClientShare {
 
     /// Adds what the server answered; after an error the share is what it was.
     fn complete(&self, py: Python<'_>, secret: &VectorSecretKey, answer: &[u8]) -> PyResult<()> {
-        let share = taken(&self.1)?;
-        let found =
-            py.compute(|| share.complete(&self.0, &secret.1, answer)).map_err(plan_to_py)?;
-        *self.1.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
-        Ok(())
+        let mut share = taken(&self.1)?;
+        let found = py.compute(|| share.complete(&self.0, &secret.1, answer)).map_err(plan_to_py);
+        *self.1.lock().unwrap_or_else(PoisonError::into_inner) = Some(share);
+        found
     }
 
     /// A prepared query of a sample's bits; what is left of the share is for the answer.
@@ -349,10 +350,11 @@ impl ForestClientShare {
         Ok(PyBytes::new(py, &query))
     }
 
-    /// A sum of values for each output, of the answer to a prepared query. The share is used then.
+    /// A sum of values for each output, of the answer to a prepared query.
     fn read<'py>(&self, py: Python<'py>, answer: &[u8]) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let share = taken(&self.1)?;
-        Ok(share.scores(&self.0, answer).map_err(unread)?.to_pyarray(py))
+        let share = kept(&self.1)?;
+        let found = share.as_ref().ok_or_else(used)?.scores(&self.0, answer);
+        Ok(found.map_err(unread)?.to_pyarray(py))
     }
 
     fn __reduce__(&self) -> PyResult<()> {

@@ -349,7 +349,7 @@ def decrypt(
     """
     check_outputs({"--out": out}, json_file)
     folder = ClientFolder.open(client)
-    check_apart({"--out": out}, client, json_file)
+    check_apart({"--out": out} | ({} if kept is None else {"--kept": kept}), client, json_file)
     plan = folder.plan
     if probabilities and plan.link not in PROBABILITIES:
         raise ParameterError("this plan gives no probabilities: leave out --probabilities")
@@ -371,6 +371,9 @@ def decrypt(
         if query is not None:
             sent = stack.enter_context(query.open("rb"))
             pairs = iter(answers_to(messages(sent, Kind.QUERY, plan), answers))
+        if kept is not None:
+            # What is read stays readable unless all of it is written.
+            stack.enter_context(opened.reading())
         part, beside = stack.enter_context(new_result(out, json_file))
         table = stack.enter_context(open(part, "x", newline="", encoding="utf-8", opener=for_owner))
         for asked, each in pairs:

@@ -7,11 +7,11 @@ use hesc_schemes::rlwe::noise::{TAILS, secret_key_deviation};
 use hesc_schemes::wire::Writer;
 
 use super::declared::Declared;
-use super::wire::NAME;
 use crate::plans::{Derived, FRAME, MOST_WORDS, SEED};
 
-/// Bytes that say what a query is for.
+/// Bytes that say what a query is for, and those of a name.
 const PURPOSE: usize = 1;
+pub(super) const NAME: usize = 16;
 /// Ring degrees and bits of both primes that plans choose among: few, so that a key serves many plans.
 const SETS: [(usize, [u32; 2]); 13] = [
     (2048, [27, 26]),

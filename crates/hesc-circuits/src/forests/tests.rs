@@ -123,7 +123,8 @@ fn scores_are_those_of_the_trees() {
 /// A number of each leaf, and by how much its phase is off, in units of the distance to the next number.
 pub(super) fn numbers(plan: &Plan, secret: &SecretKey, answer: &[u8]) -> Vec<(u64, f64)> {
     let (sizes, (_, _, t)) = (plan.sizes(), plan.plain_moduli());
-    let (_, Answer { c_1, numbers, .. }) = answer_from_bytes(plan, Purpose::Sample, answer).unwrap();
+    let (_, Answer { c_1, numbers, .. }) =
+        answer_from_bytes(plan, Purpose::Sample, answer).unwrap();
     let n = sizes.ring_degree;
     let mut found = vec![];
     for (c_1, c_0) in c_1.chunks_exact(n).zip(numbers.chunks(sizes.rows)) {

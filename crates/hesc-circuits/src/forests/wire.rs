@@ -4,10 +4,8 @@ use hesc_schemes::wire::{Kind, Reader, Writer};
 use hesc_schemes::{Fingerprint, KeyId, SchemeError};
 
 use super::plan::Plan;
+use super::sizes::NAME;
 use crate::plans::{FRAME, Seed, Width};
-
-/// Bytes of a name.
-pub(super) const NAME: usize = 16;
 
 /// What a query and its answer are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,9 +13,10 @@ from hesc._native import (
     ParameterError,
     ShapeError,
     WireError,
-    preparation_name,
+    forest_part,
 )
 from hesc._support import documents
+from hesc._support.inputs import of_kind
 from hesc.models import transforms
 from hesc.protocols import wire
 from hesc.protocols.server import Server
@@ -118,6 +119,9 @@ class TreesServer(Server[TreesPlan]):
             return ForestModel(forest, *self._boxes[1:])
         if not self._boxes.is_whole(self.plan.bits):
             raise ShapeError("counts of trees, leaves, conditions and bits do not fit")
+        most = forest.reach
+        if ((self._boxes.values > most) | (self._boxes.values < -most)).any():
+            raise OutOfRangeError("leaves say more than the plan declares; make another plan")
         found, told = linear_forms.of(self._boxes, self.plan.bits), self.plan.steps[-1]
         if transforms.described([found.step]) != transforms.described([told]):
             raise WireError("the trees of a server are not those that its plan tells the client")
@@ -145,19 +149,21 @@ class TreesServer(Server[TreesPlan]):
         self.plan.check_parts(len(parts), samples)
         if self.keys is None:
             raise ParameterError("the server has no keys: give keys=, client.public_keys()")
-        public = self.keys.public
-        return [self._answered(part, public) for part in parts]
+        public, told = self.keys.public, [forest_part(part) or ("", b"") for part in parts]
+        if begun := sum(kind == "preparation" for kind, _ in told):
+            self._store().check_room(begun)
+        return [self._answered(part, each, public) for part, each in zip(parts, told, strict=True)]
 
-    def _answered(self, part: bytes, public: Any) -> bytes:
+    def _answered(self, part: bytes, told: tuple[str, bytes], public: Any) -> bytes:
         """The answer to a query, to a preparation, or to a prepared query."""
-        name = preparation_name(part)
-        if name is not None:
-            store = self._store()
+        kind, name = told
+        if kind == "preparation":
             share, answer = self._model.prepare(part, public)
-            store.put(self._kept(name, public), share)
+            # In place of one for the same message, whose answer may be lost: a query says which
+            # answer it is under.
+            self._store().put(self._kept(share.name, public), share)
             return answer
-        name = self.plan.forest.name_of(part)
-        if name is not None:
+        if kind == "masked query":
             share = self._store().take(self._kept(name, public), self._read)
             return share.answer(part)
         return self._model.answer(part, public)
@@ -171,7 +177,9 @@ class TreesServer(Server[TreesPlan]):
                 "this server keeps no prepared queries: server.preparations = Preparations(folder) "
                 "keeps them, or --kept, a folder"
             )
-        return self.preparations
+        return of_kind(
+            self.preparations, "preparations", Preparations, "Preparations(folder) makes one"
+        )
 
     def _kept(self, name: bytes, public: Any) -> str:
         return name_for(self.plan.digest, public.name, name, KEPT)
