@@ -56,6 +56,8 @@ pub trait Lanes: Copy {
     /// By a number for each lane; 64 and above give zero.
     fn shr_by(self, a: Self::Vector, n: Self::Vector) -> Self::Vector;
     fn leading_zeros(self, a: Self::Vector) -> Self::Vector;
+    /// Halfwords of 64 bytes, four for each lane: those whose numbers, below 32, the halfwords of `places` are.
+    fn halfwords(self, bytes: &[u8; 64], places: Self::Vector) -> Self::Vector;
     /// `acc + (a b mod 2^52)` of limbs `a`, `b`; bits of theirs above 52 are ignored.
     fn add_low(self, acc: Self::Vector, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// `acc + floor(a b / 2^52)` of limbs `a`, `b`; bits of theirs above 52 are ignored.
@@ -179,6 +181,16 @@ impl Lanes for Portable {
         a.map(|a| u64::from(a.leading_zeros()))
     }
     #[inline(always)]
+    fn halfwords(self, bytes: &[u8; 64], places: Words) -> Words {
+        places.map(|places| {
+            let halfword = |i: u32| {
+                let at = 2 * (places >> (16 * i) & 31) as usize;
+                u64::from(u16::from_le_bytes([bytes[at], bytes[at + 1]])) << (16 * i)
+            };
+            (0..4).fold(0, |all, i| all | halfword(i))
+        })
+    }
+    #[inline(always)]
     fn add_low(self, acc: Words, a: Words, b: Words) -> Words {
         let product = map2(a, b, |a, b| a.wrapping_mul(b) & LIMB_MASK);
         map2(acc, product, u64::wrapping_add)
@@ -230,6 +242,7 @@ pub mod ifma {
         /// A machine with AVX-512 and its 52-bit multipliers.
         pub struct Ifma {
             pub avx512f: "avx512f",
+            pub avx512bw: "avx512bw",
             pub avx512cd: "avx512cd",
             pub avx512ifma: "avx512ifma",
         }
@@ -318,6 +331,10 @@ pub mod ifma {
         #[inline(always)]
         fn leading_zeros(self, a: __m512i) -> __m512i {
             self.avx512cd._mm512_lzcnt_epi64(a)
+        }
+        #[inline(always)]
+        fn halfwords(self, bytes: &[u8; 64], places: __m512i) -> __m512i {
+            self.avx512bw._mm512_permutexvar_epi16(places, must_cast(*bytes))
         }
         #[inline(always)]
         fn add_low(self, acc: __m512i, a: __m512i, b: __m512i) -> __m512i {
