@@ -7,6 +7,7 @@
 
 mod blinded_sums;
 mod encrypted_factors;
+mod expansion;
 
 use hesc_math::ring::{Coeff, Eval, Prime};
 use hesc_math::sampling::{self, Sampler};
@@ -16,6 +17,7 @@ use zeroize::{Zeroize as _, ZeroizeOnDrop, Zeroizing};
 
 pub use blinded_sums::{BlindedSums, Factors, Scratch};
 pub use encrypted_factors::Operand;
+pub use expansion::Expansion;
 
 use crate::error::refuse;
 use crate::rlwe::flooding;
