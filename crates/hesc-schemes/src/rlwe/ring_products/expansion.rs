@@ -98,6 +98,19 @@ impl Expansion {
         self.key
     }
 
+    /// Refuses another set, and another number of levels.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::Parameter`].
+    pub fn check(&self, set: &RingProducts, levels: u32) -> Result<(), SchemeError> {
+        set.scheme().check_params(self.products.scheme().fingerprint())?;
+        if self.levels.len() != levels as usize {
+            let remedy = "expansion takes keys for as many levels as the plan has; make them for this plan";
+            return refuse("levels", self.levels.len(), remedy);
+        }
+        Ok(())
+    }
+
     /// The first constants of a ciphertext under the secret key, as evaluations: both parts of one after the other. Cost: six
     /// transforms for each constant, less one constant.
     ///
