@@ -13,6 +13,8 @@ const LOAD: usize = 64;
 pub const MOST_BITS: u32 = 49;
 /// Bytes of factors that stay in the second cache while blocks pass by.
 const TILE_BYTES: usize = 1 << 18;
+/// How far memory is asked for ahead of its use: a page, which is where processors stop to do so by themselves.
+const AHEAD: usize = 4096;
 /// Parts that each row has a factor for: both of a ciphertext.
 const PARTS: usize = 2;
 
@@ -298,7 +300,9 @@ impl Scan<'_> {
                 for half in 0..VECTORS {
                     let (y, z) = (l.load_words(&own[0][half]), l.load_words(&own[1][half]));
                     for b in 0..BLOCKS {
-                        let x = l.halfwords(load(&bytes[b][at..]), halfwords);
+                        let bytes = load(&bytes[b][at..]);
+                        l.ask_for(bytes, AHEAD);
+                        let x = l.halfwords(bytes, halfwords);
                         let x = l.and(l.shr_by(x, shifts), mask);
                         low[b][0][half] = l.add_low(low[b][0][half], x, y);
                         high[b][0][half] = l.add_high(high[b][0][half], x, y);
