@@ -23,7 +23,7 @@ fn least<T>(times: usize, mut work: impl FnMut() -> T) -> (f64, T) {
         found = Some(black_box(work()));
         time = time.min(1e3 * start.elapsed().as_secs_f64());
     }
-    (time, found.unwrap_or_else(|| work()))
+    (time, found.unwrap_or_else(work))
 }
 
 /// The time of a transform of 8192 points modulo a prime of 50 bits, in milliseconds.

@@ -407,9 +407,8 @@ mod tests {
                     .iter()
                     .map(|parts| {
                         let mut factors = Factors::new(&packing);
-                        for row in 0..rows {
-                            factors.set(row, [&parts[0][row], &parts[1][row]]);
-                        }
+                        let both = parts[0].iter().zip(&parts[1]).enumerate();
+                        both.for_each(|(row, (x, y))| factors.set(row, [x, y]));
                         factors
                     })
                     .collect();
