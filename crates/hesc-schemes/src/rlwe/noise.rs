@@ -209,10 +209,16 @@ pub fn rounding_deviation(ring_degree: usize) -> f64 {
 /// many automorphisms, each of which adds what a key's noise becomes and a rounding: in the mean over coefficients, for the
 /// worst secret, which has no zeros.
 pub fn expansion_square(levels: u32, ring_degree: usize, modulus: u64, special: u64) -> f64 {
-    let (n, fresh) = (ring_degree as f64, secret_key_deviation().powi(2));
-    let of_key = n / 12.0 * fresh * (modulus as f64 / special as f64).powi(2);
     let constants = f64::from(levels).exp2();
-    constants * fresh + (constants - 1.0) * (of_key + (1.0 + n) / 12.0)
+    let switch = switch_square(1, ring_degree, modulus, special);
+    constants * secret_key_deviation().powi(2) + (constants - 1.0) * switch
+}
+
+/// The same of what a switch of so many polynomials to another secret adds, by one digit each.
+pub fn switch_square(count: usize, ring_degree: usize, modulus: u64, special: u64) -> f64 {
+    let (n, fresh) = (ring_degree as f64, secret_key_deviation().powi(2));
+    let of_keys = count as f64 * n / 12.0 * fresh * (modulus as f64 / special as f64).powi(2);
+    of_keys + (1.0 + n) / 12.0
 }
 
 /// Mean square of the norm of `s^2`, and what no key that is made has more of: that of its values at the roots of

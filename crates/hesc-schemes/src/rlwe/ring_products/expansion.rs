@@ -105,7 +105,8 @@ impl Expansion {
     pub fn check(&self, set: &RingProducts, levels: u32) -> Result<(), SchemeError> {
         set.scheme().check_params(self.products.scheme().fingerprint())?;
         if self.levels.len() != levels as usize {
-            let remedy = "expansion takes keys for as many levels as the plan has; make them for this plan";
+            let remedy =
+                "expansion takes keys for as many levels as the plan has; make them for this plan";
             return refuse("levels", self.levels.len(), remedy);
         }
         Ok(())
