@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use hesc_circuits::search::{
     Asked, Declared, Entries, Index, Plan, answer_bytes, decrypt, encrypt, generate_keys,
-    key_bytes, query_bytes, read_keys, signs_of_bits,
+    key_bytes, query_bytes, read_keys, shared_secrets, signs_of_bits,
 };
 use hesc_math::ring::Prime;
 use hesc_math::{AesCtrRng, RingIndex};
@@ -68,8 +68,9 @@ fn run(name: &str, declared: Declared, records: usize, t: f64) -> Result<(), Box
     rows.chunks(64 * plan.ring_degree() * d).try_for_each(|rows| index.append(rows))?;
     let packed = (start.elapsed() - drawn).as_secs_f64();
     let (secret, _) = plan.products().scheme().generate_keys(rng);
+    let shared = shared_secrets(&plan, &secret)?;
     let keys = match declared.expanded {
-        true => Some(read_keys(&plan, &generate_keys(&plan, &secret, rng)?)?),
+        true => Some(read_keys(&plan, &generate_keys(&plan, &secret, &shared, rng)?)?),
         false => None,
     };
     let (asking, bytes) = least(5, || encrypt(&plan, &secret, &query, rng));
@@ -80,7 +81,7 @@ fn run(name: &str, declared: Declared, records: usize, t: f64) -> Result<(), Box
     let (alone, _) = least(9, || one.answer(&asked));
     let (server, answer) = least(if records > 500_000 { 5 } else { 9 }, || index.answer(&asked));
     let answer = answer?.remove(0);
-    let (client, scores) = least(1, || decrypt(&plan, &secret, &answer));
+    let (client, scores) = least(1, || decrypt(&plan, &secret, &shared, &answer));
     let scores = scores?;
     let exact = |row: &[i16]| {
         row.iter().zip(&query).map(|(&x, &y)| i64::from(x) * i64::from(y)).sum::<i64>()
@@ -112,7 +113,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let most = std::env::args().nth(1).map_or(Ok(100_000), |most| most.parse())?;
     let t = transform()?;
     println!("T = {:.1} us", 1e3 * t);
-    let integers = |expanded| Declared {
+    let integers = |expanded, shared| Declared {
         dimensions: 128,
         entries: Entries::Integers {
             query_bits: 6,
@@ -122,11 +123,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         },
         most_records: 1_000_000,
         expanded,
+        shared,
         signs: [7; 32],
     };
     for records in [10_000, 100_000, 1_000_000].into_iter().filter(|records| *records <= most) {
-        run("128 x 6 bits", integers(true), records, t)?;
-        run("128 x 6 bits, keyless", integers(false), records, t)?;
+        run("128 x 6 bits, four blocks share", integers(true, 4), records, t)?;
+        run("128 x 6 bits", integers(true, 1), records, t)?;
+        run("128 x 6 bits, keyless", integers(false, 1), records, t)?;
         let codes = |expanded| Declared::of_codes(512, 1_000_000, expanded, [7; 32]);
         run("codes of 512 bits, keyless", codes(false), records, t)?;
         run("codes of 512 bits", codes(true), records, t)?;

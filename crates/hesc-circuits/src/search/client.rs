@@ -1,7 +1,8 @@
 use hesc_math::sampling::fresh_seed;
 use hesc_math::{Modulus, RngSeed};
 use hesc_schemes::SchemeError;
-use hesc_schemes::rlwe::{RingProducts, SecretKey};
+use hesc_schemes::rlwe::{RingProducts, SecretKey, SharedSecrets};
+use hesc_schemes::wire::Kind;
 use rand_core::CryptoRng;
 use zeroize::{Zeroize as _, Zeroizing};
 
@@ -53,13 +54,26 @@ pub(super) fn seeds(seed: RngSeed, ciphertexts: usize) -> Vec<RngSeed> {
     RingProducts::seeds(seed, ciphertexts)
 }
 
-/// The wire form of the keys that expand a client's queries, for a plan that has such. Once, for all queries.
+/// The secrets that blocks of records are answered under that share a second part; none where each has its own. They follow
+/// from the key.
 ///
 /// # Errors
-/// [`SchemeError::ParameterMismatch`] for the key of another set; [`SchemeError::Parameter`] for a plan without such keys.
+/// [`SchemeError::ParameterMismatch`] for the key of another set.
+pub fn shared_secrets(plan: &Plan, key: &SecretKey) -> Result<SharedSecrets, PlanError> {
+    let count = if plan.shared() == 1 { 0 } else { plan.shared() };
+    Ok(plan.products().shared_secrets(key, count)?)
+}
+
+/// The wire form of a client's keys, for a plan that has such: those that expand its queries, and behind them those that share
+/// second parts. Once, for all queries.
+///
+/// # Errors
+/// [`SchemeError::ParameterMismatch`] and [`SchemeError::KeyMismatch`] for keys of other sets and pairs;
+/// [`SchemeError::Parameter`] for a plan without keys, and for secrets of another plan.
 pub fn generate_keys(
     plan: &Plan,
     key: &SecretKey,
+    shared: &SharedSecrets,
     rng: &mut impl CryptoRng,
 ) -> Result<Vec<u8>, PlanError> {
     let (products, scheme) = (plan.products(), plan.products().scheme());
@@ -68,7 +82,27 @@ pub fn generate_keys(
         return Err(SchemeError::Parameter { name: "keys", value: "some".into(), remedy }.into());
     }
     let elements = products.expansion_elements(plan.sizes().levels);
-    Ok(scheme.galois_keys_to_bytes(&scheme.generate_galois_keys(key, &elements, rng)?))
+    let mut bytes = scheme.galois_keys_to_bytes(&scheme.generate_galois_keys(key, &elements, rng)?);
+    if plan.shared() > 1 {
+        check_shared(plan, shared)?;
+        let sharing = products.generate_sharing(key, shared, rng)?;
+        let mut writer =
+            plan.message(Kind::SwitchKey, products.sharing_bytes(plan.shared()), key.key_id());
+        sharing.write(&mut writer);
+        bytes.extend(writer.finish());
+    }
+    Ok(bytes)
+}
+
+/// Refuses secrets of a plan by which other blocks share.
+fn check_shared(plan: &Plan, shared: &SharedSecrets) -> Result<(), SchemeError> {
+    let expected = if plan.shared() == 1 { 0 } else { plan.shared() };
+    if shared.count() == expected {
+        return Ok(());
+    }
+    let remedy = "there is one for each block that shares a part; take those of this plan";
+    let value = shared.count().to_string();
+    Err(SchemeError::Parameter { name: "shared_secrets", value, remedy })
 }
 
 /// The scores of an answer, of all records in their order. For the key owner's eyes: whether an answer is refused tells who
@@ -76,12 +110,15 @@ pub fn generate_keys(
 ///
 /// # Errors
 /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`] and [`SchemeError::KeyMismatch`] for other bytes, plans and keys;
-/// [`SchemeError::NoiseTooLarge`] for an answer with numbers that are no scores.
+/// [`SchemeError::NoiseTooLarge`] for an answer with numbers that are no scores; [`SchemeError::Parameter`] for secrets of another
+/// plan.
 pub fn decrypt(
     plan: &Plan,
     key: &SecretKey,
+    shared: &SharedSecrets,
     answer: &[u8],
 ) -> Result<Zeroizing<Vec<i64>>, PlanError> {
+    check_shared(plan, shared)?;
     let mut answer = Answer::open(plan, answer)?;
     let (products, declared) = (plan.products(), plan.declared());
     if answer.key != key.key_id() {
@@ -95,20 +132,26 @@ pub fn decrypt(
     let (numbers, signs) = (plan.numbers(), Signs::new(&declared.signs, plan.ring_degree()));
     let mut scores = Zeroizing::new(Vec::with_capacity(answer.records));
     let mut whole = true;
-    for (block, count) in plan.blocks(answer.records).enumerate() {
-        let (mut mask, mut c_0) = answer.block(count)?;
-        plan.answers().lift(&mut mask);
-        numbers.lift(&mut c_0);
-        products.unmask(key, &mut mask)?;
-        let masks = signs.of_block(block);
-        for ((&a, &b), mask) in c_0.iter().zip(mask.iter()).zip(masks) {
-            let phase = products.centred_sum(a, b) - shift;
-            let steps = (phase as f64 / scale as f64).round_ties_even() as i64;
-            let score = steps * step + offset;
-            whole &= ((phase - steps * scale).abs() <= limit) & (score.abs() <= bound);
-            scores.push(signed(score, mask));
+    let mut block = 0;
+    for counts in plan.groups(answer.records) {
+        let mut c_1 = answer.second()?;
+        plan.answers().lift(&mut c_1);
+        for (which, count) in counts.into_iter().enumerate() {
+            let secret = if plan.shared() == 1 { key } else { shared.of(key, which)? };
+            let mut mask = Zeroizing::new(c_1.clone());
+            products.unmask(secret, &mut mask)?;
+            let mut c_0 = answer.numbers(count)?;
+            numbers.lift(&mut c_0);
+            let masks = signs.of_block(block);
+            for ((&a, &b), sign) in c_0.iter().zip(mask.iter()).zip(masks) {
+                let phase = products.centred_sum(a, b) - shift;
+                let steps = (phase as f64 / scale as f64).round_ties_even() as i64;
+                let score = steps * step + offset;
+                whole &= ((phase - steps * scale).abs() <= limit) & (score.abs() <= bound);
+                scores.push(signed(score, sign));
+            }
+            block += 1;
         }
-        mask.zeroize();
     }
     answer.finish()?;
     if whole { Ok(scores) } else { Err(SchemeError::NoiseTooLarge.into()) }

@@ -4,6 +4,8 @@ use crate::plans::{PlanError, Seed};
 const MOST_DIMENSIONS: u32 = 1 << 12;
 /// Bits of an entry.
 const ENTRY_BITS: std::ops::RangeInclusive<u32> = 2..=16;
+/// Blocks of records whose scores share a second part, at most: keys grow with the square.
+const MOST_SHARED: u32 = 8;
 /// Records of an index, at most.
 const MOST_RECORDS: u64 = 1 << 26;
 
@@ -36,14 +38,18 @@ pub struct Declared {
     pub most_records: u64,
     /// Whether clients give keys that expand their queries, which are short then.
     pub expanded: bool,
+    /// Blocks of records whose scores share a second part, 1 where each has its own: answers are shorter, keys longer. More than
+    /// 1 takes keys, and 8 are the most.
+    pub shared: u32,
     /// What the public signs of records come from: random, and chosen before the records.
     pub signs: Seed,
 }
 
 impl Declared {
-    /// Codes of so many bits, which are compared by Hamming distance.
+    /// Codes of so many bits, which are compared by Hamming distance, without sharing.
     pub fn of_codes(bits: u32, most_records: u64, expanded: bool, signs: Seed) -> Self {
-        Self { dimensions: bits, entries: Entries::Signs, most_records, expanded, signs }
+        let (dimensions, entries) = (bits, Entries::Signs);
+        Self { dimensions, entries, most_records, expanded, shared: 1, signs }
     }
 
     /// Refuses what cannot be declared.
@@ -54,6 +60,9 @@ impl Declared {
         }
         if !(1..=MOST_RECORDS).contains(&self.most_records) {
             return refuse("most_records", "1 to 2^26 are answered at once; split the index");
+        }
+        if !(1..=MOST_SHARED).contains(&self.shared) || (self.shared > 1 && !self.expanded) {
+            return refuse("shared", "1 to 8 blocks share a part, and more than 1 take keys");
         }
         if let Entries::Integers { query_bits, record_bits, query_square, record_square } =
             self.entries

@@ -36,7 +36,8 @@ impl Declaration for Declared {
                 writer.u64(query_square).u64(record_square);
             }
         }
-        writer.u64(self.most_records).u8(u8::from(self.expanded)).bytes(&self.signs);
+        writer.u64(self.most_records).u8(u8::from(self.expanded)).u8(self.shared as u8);
+        writer.bytes(&self.signs);
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Self, SchemeError> {
@@ -57,7 +58,8 @@ impl Declaration for Declared {
             1 => true,
             _ => return Err(reader.error("it has keys, or it has none")),
         };
-        Ok(Self { dimensions, entries, most_records, expanded, signs: reader.array()? })
+        let (shared, signs) = (u32::from(reader.u8()?), reader.array()?);
+        Ok(Self { dimensions, entries, most_records, expanded, shared, signs })
     }
 }
 
@@ -106,6 +108,17 @@ impl Plan {
     pub(super) fn blocks(&self, records: usize) -> impl ExactSizeIterator<Item = usize> + use<> {
         let n = self.ring_degree();
         (0..records.div_ceil(n)).map(move |block| n.min(records - block * n))
+    }
+
+    /// The blocks that share a second part, and the records of each.
+    pub(super) fn groups(&self, records: usize) -> Vec<Vec<usize>> {
+        let counts: Vec<usize> = self.blocks(records).collect();
+        counts.chunks(self.shared()).map(<[usize]>::to_vec).collect()
+    }
+
+    /// Blocks that share a second part.
+    pub(super) fn shared(&self) -> usize {
+        self.declared().shared as usize
     }
 
     /// Bytes of memory of an index of so many records: blocks of packed features.

@@ -3,7 +3,7 @@
 use hesc_math::residues::packed;
 use hesc_schemes::rlwe::RingProducts;
 use hesc_schemes::rlwe::noise::{
-    TAILS, expansion_square, secret_key_deviation, truncation_reach_square,
+    TAILS, expansion_square, secret_key_deviation, switch_square, truncation_reach_square,
 };
 use hesc_schemes::wire::{Writer, packed as packed_bytes};
 use hesc_schemes::{Assurance, SchemeError};
@@ -113,7 +113,13 @@ impl Sizes {
         };
         // A coefficient of a sum of products: a record each, every one of them as long as may be.
         let [_, record] = declared.squares();
-        let square = of_constant * ring_degree as f64 * record as f64;
+        let of_sharing = match special {
+            Some(special) if declared.shared > 1 => {
+                switch_square(declared.shared as usize, ring_degree, modulus, special)
+            }
+            _ => 0.0,
+        };
+        let square = of_constant * ring_degree as f64 * record as f64 + of_sharing;
         let mut best: Option<(f64, u32, u32)> = None;
         for bits in 2..=modulus.ilog2() {
             let second = truncation_reach_square(modulus, bits, ring_degree);
@@ -122,7 +128,7 @@ impl Sizes {
             let unit = |bits: u32| modulus as f64 / f64::from(bits).exp2();
             let room = |number_bits: &u32| reach + 0.52 * unit(*number_bits) + 2.0 <= limit;
             let Some(number_bits) = (2..=modulus.ilog2()).find(room) else { continue };
-            let bytes = answer_bytes(ring_degree, bits, number_bits, declared.most_records);
+            let bytes = answer_bytes(declared, ring_degree, bits, number_bits);
             if best.is_none_or(|(least, ..)| bytes < least) {
                 best = Some((bytes, bits, number_bits));
             }
@@ -149,15 +155,17 @@ impl Sizes {
     /// Bytes of a query and of the answer of a full index.
     fn traffic(&self, declared: &Declared) -> f64 {
         let Self { ring_degree, bits, number_bits, .. } = *self;
-        let answer = answer_bytes(ring_degree, bits, number_bits, declared.most_records);
+        let answer = answer_bytes(declared, ring_degree, bits, number_bits);
         self.query_bytes() as f64 + answer
     }
 }
 
-/// Bytes of the ciphertexts of an answer.
-fn answer_bytes(ring_degree: usize, bits: u32, number_bits: u32, records: u64) -> f64 {
-    let blocks = records.div_ceil(ring_degree as u64) as f64;
-    (blocks * ring_degree as f64 * f64::from(bits) + records as f64 * f64::from(number_bits)) / 8.0
+/// Bytes of the ciphertexts of the answer of a full index.
+fn answer_bytes(declared: &Declared, ring_degree: usize, bits: u32, number_bits: u32) -> f64 {
+    let blocks = declared.most_records.div_ceil(ring_degree as u64);
+    let seconds = blocks.div_ceil(u64::from(declared.shared)) as f64 * ring_degree as f64;
+    let numbers = declared.most_records as f64;
+    (seconds * f64::from(bits) + numbers * f64::from(number_bits)) / 8.0
 }
 
 impl Derived for Sizes {

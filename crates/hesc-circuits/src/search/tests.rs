@@ -2,7 +2,7 @@ use hesc_math::AesCtrRng;
 use hesc_math::residues::Reducer;
 use hesc_math::residues::packed::sums_of_products;
 use hesc_schemes::SchemeError;
-use hesc_schemes::rlwe::{Expansion, SecretKey};
+use hesc_schemes::rlwe::{SecretKey, SharedSecrets};
 use rand_core::{Rng as _, SeedableRng};
 
 use super::signs::Signs;
@@ -25,6 +25,7 @@ fn integers(dimensions: u32, bits: u32, most_records: u64, expanded: bool) -> De
         },
         most_records,
         expanded,
+        shared: 1,
         signs: SEED,
     }
 }
@@ -67,22 +68,28 @@ fn exact(d: usize, query: &[i16], records: &[i16]) -> Vec<i64> {
 /// A client of a plan, with what a server has of its keys.
 struct Party {
     secret: SecretKey,
-    keys: Option<Expansion>,
+    shared: SharedSecrets,
+    keys: Option<Keys>,
 }
 
 impl Party {
     fn new(plan: &Plan, rng: &mut AesCtrRng) -> Self {
         let (secret, _) = plan.products().scheme().generate_keys(rng);
+        let shared = shared_secrets(plan, &secret).unwrap();
         let keys = plan.declared().expanded.then(|| {
-            let bytes = generate_keys(plan, &secret, rng).unwrap();
+            let bytes = generate_keys(plan, &secret, &shared, rng).unwrap();
             assert_eq!(bytes.len(), key_bytes(plan));
             read_keys(plan, &bytes).unwrap()
         });
-        Self { secret, keys }
+        Self { secret, shared, keys }
     }
 
     fn asks<'a>(&'a self, query: &'a [u8]) -> Asked<'a> {
         Asked { query, keys: self.keys.as_ref() }
+    }
+
+    fn reads(&self, plan: &Plan, answer: &[u8]) -> Result<Vec<i64>, PlanError> {
+        decrypt(plan, &self.secret, &self.shared, answer).map(|scores| scores.to_vec())
     }
 }
 
@@ -103,6 +110,9 @@ fn plans() -> Vec<Declared> {
         integers(20, 8, 5000, true),
         integers(1, 8, 10, true),
         integers(300, 4, 5000, true),
+        Declared { shared: 2, ..integers(12, 6, 20_000, true) },
+        Declared { shared: 4, ..integers(12, 6, 20_000, true) },
+        Declared { shared: 3, ..Declared::of_codes(19, 20_000, true, SEED) },
         Declared::of_codes(61, 5000, true, SEED),
         // Norms apart, and entries that their norm allows only alone.
         Declared {
@@ -127,7 +137,7 @@ fn scores_are_those_of_the_definition() {
         let plan = Plan::from_bytes(&plan.to_bytes()).unwrap();
         let (d, n) = (plan.dimensions(), plan.ring_degree());
         let party = Party::new(&plan, rng);
-        for count in [1, 10, n, n + 1, 2 * n + 17] {
+        for count in [1, 10, n, n + 1, 2 * n + 17, 4 * n + 3] {
             if count as u64 > declared.most_records {
                 continue;
             }
@@ -146,8 +156,8 @@ fn scores_are_those_of_the_definition() {
             assert_eq!(bytes.len(), query_bytes(&plan));
             let answers = index.answer(&[party.asks(&bytes)]).unwrap();
             assert_eq!(answers[0].len(), answer_bytes(&plan, count));
-            let scores = decrypt(&plan, &party.secret, &answers[0]).unwrap();
-            assert!(*scores == exact(d, &query, &records), "{declared:?}, {count} records");
+            let scores = party.reads(&plan, &answers[0]).unwrap();
+            assert!(scores == exact(d, &query, &records), "{declared:?}, {count} records");
         }
     }
 }
@@ -185,7 +195,7 @@ fn scores_reach_their_bound() {
         for x in [low, high] {
             let query = encrypt(&plan, &party.secret, &vec![x; d], rng).unwrap();
             let answer = index.answer(&[party.asks(&query)]).unwrap().remove(0);
-            let scores = decrypt(&plan, &party.secret, &answer).unwrap();
+            let scores = party.reads(&plan, &answer).unwrap();
             let of = |y: i16| i64::from(x) * i64::from(y) * d as i64;
             assert!(scores.chunks(2).all(|pair| pair == [of(low), of(high)]));
         }
@@ -284,7 +294,8 @@ fn noise_is_within_its_law() {
 /// Queries of several clients in one pass have the answers that they have alone, and threads make no difference.
 #[test]
 fn one_pass_answers_several_queries() {
-    for declared in [integers(24, 6, 50_000, false), integers(24, 6, 50_000, true)] {
+    let shared = Declared { shared: 2, ..integers(24, 6, 50_000, true) };
+    for declared in [integers(24, 6, 50_000, false), integers(24, 6, 50_000, true), shared] {
         let plan = Plan::new(declared).unwrap();
         let rng = &mut AesCtrRng::from_seed([6; 32]);
         let (d, count) = (plan.dimensions(), 3 * plan.ring_degree() + 5);
@@ -304,8 +315,8 @@ fn one_pass_answers_several_queries() {
             answers.iter().zip(&asked).zip(parties.iter().zip(&vectors))
         {
             assert_eq!(index.answer(&[*asked]).unwrap()[0], *answer);
-            let scores = decrypt(&plan, &party.secret, answer).unwrap();
-            assert!(*scores == exact(d, query, &records));
+            let scores = party.reads(&plan, answer).unwrap();
+            assert!(scores == exact(d, query, &records));
         }
         for threads in [1, 2, 3] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -382,7 +393,7 @@ fn as_many_queries_as_features_give_records_away() {
         query[feature] = 1;
         let bytes = encrypt(&plan, &party.secret, &query, rng).unwrap();
         let answer = index.answer(&[party.asks(&bytes)]).unwrap().remove(0);
-        let scores = decrypt(&plan, &party.secret, &answer).unwrap();
+        let scores = party.reads(&plan, &answer).unwrap();
         for (record, &score) in scores.iter().enumerate() {
             found[record * d + feature] = score as i16;
         }
@@ -474,6 +485,9 @@ fn what_does_not_fit_is_refused() {
         Declared { dimensions: 5000, ..declared },
         Declared { most_records: 0, ..declared },
         Declared { most_records: u64::MAX, ..declared },
+        Declared { shared: 0, expanded: true, ..declared },
+        Declared { shared: 9, expanded: true, ..declared },
+        Declared { shared: 2, expanded: false, ..declared },
         Declared { entries: integer(1, 6, 100, 100), ..declared },
         Declared { entries: integer(6, 17, 100, 100), ..declared },
         Declared { entries: integer(6, 6, 0, 100), ..declared },
@@ -536,8 +550,9 @@ fn what_does_not_fit_is_refused() {
 /// Messages of other plans, keys and lengths, damaged in any byte, and numbers that are no scores.
 #[test]
 fn messages_that_do_not_belong_are_refused() {
-    for expanded in [false, true] {
-        let declared = integers(10, 6, 3000, expanded);
+    for shared in 0..=2 {
+        let expanded = shared > 0;
+        let declared = Declared { shared: shared.max(1), ..integers(10, 6, 3000, expanded) };
         let plan = Plan::new(declared).unwrap();
         let other = Plan::new(Declared { signs: [1; 32], ..declared }).unwrap();
         let rng = &mut AesCtrRng::from_seed([12; 32]);
@@ -546,9 +561,9 @@ fn messages_that_do_not_belong_are_refused() {
         let index = index(&plan, &records);
         let query = encrypt(&plan, &party.secret, &[1; 10], rng).unwrap();
         let answer = index.answer(&[party.asks(&query)]).unwrap().remove(0);
-        let refused = scheme_error(decrypt(&plan, &stranger.secret, &answer).unwrap_err());
+        let refused = scheme_error(stranger.reads(&plan, &answer).unwrap_err());
         assert!(matches!(refused, SchemeError::KeyMismatch { .. }), "{refused}");
-        let refused = scheme_error(decrypt(&other, &party.secret, &answer).unwrap_err());
+        let refused = scheme_error(party.reads(&other, &answer).unwrap_err());
         assert!(matches!(refused, SchemeError::ParameterMismatch { .. }), "{refused}");
         let strange = encrypt(&other, &party.secret, &[1; 10], rng).unwrap();
         let refused = scheme_error(index.answer(&[party.asks(&strange)]).unwrap_err());
@@ -562,18 +577,18 @@ fn messages_that_do_not_belong_are_refused() {
         for at in (0..answer.len()).step_by(answer.len() / 40) {
             let mut lie = answer.clone();
             lie[at] ^= 1;
-            assert!(decrypt(&plan, &party.secret, &lie).is_err());
-            assert!(decrypt(&plan, &party.secret, &answer[..at]).is_err());
+            assert!(party.reads(&plan, &lie).is_err());
+            assert!(party.reads(&plan, &answer[..at]).is_err());
         }
         // Well formed, of other numbers: of more records than there are places, and no scores at all.
         let key = party.secret.key_id();
         let body = &answer[answer.len() - 16 - (answer_bytes(&plan, 50) - 30 - 32 - 8)..];
         let body = &body[..body.len() - 16];
         let lie = wire::answer_to_bytes(&plan, key, 51, [body].into_iter());
-        assert!(decrypt(&plan, &party.secret, &lie).is_err());
+        assert!(party.reads(&plan, &lie).is_err());
         let noise: Vec<u8> = body.iter().map(|x| x ^ rng.next_u64() as u8).collect();
         let lie = wire::answer_to_bytes(&plan, key, 50, [noise].into_iter());
-        let refused = decrypt(&plan, &party.secret, &lie).unwrap_err();
+        let refused = party.reads(&plan, &lie).unwrap_err();
         assert!(matches!(
             scheme_error(refused),
             SchemeError::NoiseTooLarge | SchemeError::Wire { .. }
@@ -586,7 +601,7 @@ fn messages_that_do_not_belong_are_refused() {
             let refused =
                 scheme_error(index.answer(&[Asked { query: &query, keys: None }]).unwrap_err());
             assert!(matches!(refused, SchemeError::Parameter { .. }), "{refused}");
-            let bytes = generate_keys(&plan, &party.secret, rng).unwrap();
+            let bytes = generate_keys(&plan, &party.secret, &party.shared, rng).unwrap();
             for at in (0..bytes.len()).step_by(bytes.len() / 40) {
                 let mut lie = bytes.clone();
                 lie[at] ^= 1;
@@ -594,7 +609,10 @@ fn messages_that_do_not_belong_are_refused() {
             }
             let narrow = Plan::new(integers(4, 6, 3000, true)).unwrap();
             let wide = Plan::new(integers(10, 9, 3000, true)).unwrap();
-            for plan in [&narrow, &wide] {
+            let others = Plan::new(Declared { shared: 3, ..declared }).unwrap();
+            let refused = decrypt(&others, &party.secret, &party.shared, &answer).unwrap_err();
+            assert!(matches!(scheme_error(refused), SchemeError::Parameter { .. }));
+            for plan in [&narrow, &wide, &others] {
                 assert!(read_keys(plan, &bytes).is_err());
                 let party = Party::new(plan, rng);
                 let asked = Asked { query: &query, keys: party.keys.as_ref() };
@@ -606,7 +624,7 @@ fn messages_that_do_not_belong_are_refused() {
             let asked = Asked { query: &query, keys: keyed.keys.as_ref() };
             let refused = scheme_error(index.answer(&[asked]).unwrap_err());
             assert!(matches!(refused, SchemeError::Parameter { .. }), "{refused}");
-            assert!(generate_keys(&plan, &party.secret, rng).is_err());
+            assert!(generate_keys(&plan, &party.secret, &party.shared, rng).is_err());
             assert_eq!(key_bytes(&plan), 0);
         }
     }

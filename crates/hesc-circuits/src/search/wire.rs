@@ -1,6 +1,6 @@
 //! The wire forms of queries and answers: sizes follow from the plan and the number of records.
 
-use hesc_schemes::wire::{Kind, Reader, packed};
+use hesc_schemes::wire::{Kind, Reader, TAG, framed, packed};
 use hesc_schemes::{KeyId, SchemeError};
 
 use super::plan::Plan;
@@ -17,25 +17,38 @@ pub fn query_bytes(plan: &Plan) -> usize {
     plan.sizes().query_bytes()
 }
 
-/// Bytes of the keys that expand queries; none where there are no such keys.
+/// Bytes of a client's keys; none where there are no such keys.
 pub fn key_bytes(plan: &Plan) -> usize {
-    match plan.sizes().levels {
+    let [expansion, sharing] = each_key_bytes(plan);
+    expansion + sharing
+}
+
+/// Bytes of the keys that expand queries, and of those that share second parts.
+pub(super) fn each_key_bytes(plan: &Plan) -> [usize; 2] {
+    let products = plan.products();
+    let expansion = match plan.sizes().levels {
         0 => 0,
-        levels => plan.products().scheme().galois_keys_length(levels as usize),
-    }
+        levels => products.scheme().galois_keys_length(levels as usize),
+    };
+    let sharing = match plan.shared() {
+        1 => 0,
+        count => framed(TAG + products.sharing_bytes(count)),
+    };
+    [expansion, sharing]
 }
 
 /// Bytes of the answer of an index of so many records.
 pub fn answer_bytes(plan: &Plan, records: usize) -> usize {
     FRAME
         + size_of::<u64>()
-        + plan.blocks(records).map(|count| block_bytes(plan, count)).sum::<usize>()
+        + plan.groups(records).iter().map(|counts| group_bytes(plan, counts)).sum::<usize>()
 }
 
-/// Bytes of both parts of a block.
-fn block_bytes(plan: &Plan, count: usize) -> usize {
+/// Bytes of a second part, and of the first parts of the blocks that share it.
+fn group_bytes(plan: &Plan, counts: &[usize]) -> usize {
     let sizes = plan.sizes();
-    packed(sizes.ring_degree, sizes.bits) + packed(count, sizes.number_bits)
+    let numbers = counts.iter().map(|&count| packed(count, sizes.number_bits));
+    packed(sizes.ring_degree, sizes.bits) + numbers.sum::<usize>()
 }
 
 pub(super) fn query_to_bytes(plan: &Plan, key: KeyId, query: &Query) -> Vec<u8> {
@@ -70,7 +83,7 @@ pub(super) fn answer_to_bytes(
     writer.finish()
 }
 
-/// An answer that is read block by block.
+/// An answer that is read part by part.
 pub(super) struct Answer<'a> {
     plan: &'a Plan,
     reader: Reader<'a>,
@@ -92,10 +105,14 @@ impl<'a> Answer<'a> {
         Ok(Self { plan, reader, key, records })
     }
 
-    /// The second part of a block, and as many numbers of its first part as it has records.
-    pub fn block(&mut self, count: usize) -> Result<(Vec<u64>, Vec<u64>), SchemeError> {
-        let c_1 = self.plan.answers().read(&mut self.reader, self.plan.ring_degree())?;
-        Ok((c_1, self.plan.numbers().read(&mut self.reader, count)?))
+    /// A second part.
+    pub fn second(&mut self) -> Result<Vec<u64>, SchemeError> {
+        self.plan.answers().read(&mut self.reader, self.plan.ring_degree())
+    }
+
+    /// As many numbers of a block's first part as it has records.
+    pub fn numbers(&mut self, count: usize) -> Result<Vec<u64>, SchemeError> {
+        self.plan.numbers().read(&mut self.reader, count)
     }
 
     pub fn finish(self) -> Result<(), SchemeError> {

@@ -249,16 +249,15 @@ impl Sharing {
         Row::assume(&self.words[place(n, self.count, i, part, prime)..][..n])
     }
 
-    /// Both parts of ciphertexts, one after the other as evaluations, as coefficients of one second part and of a first part
-    /// for each. Cost: four transforms for each, and two.
+    /// Ciphertexts, both parts of each as evaluations, as coefficients of one second part and of a first part for each. Cost: four
+    /// transforms for each, and two.
     ///
     /// # Panics
     /// For more ciphertexts than there are keys for, or none, and an output that has not a polynomial more than there are.
-    pub fn share(&self, ciphertexts: &[u64], out: &mut [u64], scratch: &mut Vec<u64>) {
+    pub fn share(&self, ciphertexts: &[&[u64]], out: &mut [u64], scratch: &mut Vec<u64>) {
         let (q, p) = (&self.products.primes()[0], self.special_prime());
         let n = self.products.scheme().ring_degree();
-        let parts: Vec<_> =
-            ciphertexts.chunks_exact(2 * n).map(|parts| parts.split_at(n)).collect();
+        let parts: Vec<_> = ciphertexts.iter().map(|parts| parts.split_at(n)).collect();
         let count = parts.len();
         assert!((1..=self.count).contains(&count), "there is a key for each ciphertext");
         assert_eq!(out.len(), (count + 1) * n, "a first part for each, and a second one");
@@ -338,7 +337,8 @@ mod tests {
                     messages.push(message);
                 }
                 let mut out = vec![0; (some + 1) * n];
-                sharing.share(&words, &mut out, &mut scratch);
+                let ciphertexts: Vec<&[u64]> = words.chunks_exact(2 * n).collect();
+                sharing.share(&ciphertexts, &mut out, &mut scratch);
                 let (a, firsts) = out.split_at(n);
                 let special = sharing.special_prime().value();
                 let law = switch_square(some, n, products.modulus(), special);
