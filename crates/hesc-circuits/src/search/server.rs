@@ -163,11 +163,11 @@ impl View<'_> {
                 let (most, d) = (1 << levels, plan.dimensions());
                 for (at, (c_0, seed)) in parts.enumerate() {
                     let first = at * most;
-                    let words = keys.expansion.expand(seed, c_0, most.min(d - first));
-                    for (i, parts) in words.chunks_exact(2 * n).enumerate() {
+                    let constants = most.min(d - first);
+                    keys.expansion.expand(seed, c_0, constants, |number, parts| {
                         let (c_0, c_1) = parts.split_at(n);
-                        factors.set(first + i, [c_0, c_1]);
-                    }
+                        factors.set(first + number, [c_0, c_1]);
+                    });
                 }
             }
             (keys, _) => {

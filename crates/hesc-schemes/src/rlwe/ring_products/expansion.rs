@@ -112,36 +112,71 @@ impl Expansion {
         Ok(())
     }
 
-    /// The first constants of a ciphertext under the secret key, as evaluations: both parts of one after the other. Cost: six
-    /// transforms for each constant, less one constant.
+    /// The first constants of a ciphertext under the secret key, as evaluations: gives `each` the number of a constant and both its
+    /// parts side by side, in any order. Cost: six transforms for each constant, less one constant.
     ///
     /// # Panics
     /// For more constants than levels give, and polynomials of another length.
-    pub fn expand(&self, seed: RngSeed, c_0: &[u64], constants: usize) -> Vec<u64> {
+    pub fn expand(
+        &self,
+        seed: RngSeed,
+        c_0: &[u64],
+        constants: usize,
+        mut each: impl FnMut(usize, &[u64]),
+    ) {
         assert!((1..=1 << self.levels.len()).contains(&constants), "levels give so many constants");
         let n = self.products.scheme().ring_degree();
-        let mut words = vec![0; constants * 2 * n];
+        let together = constants > 1 && parallel::worth_threads(constants * ROWS * n);
+        let nodes = if together { constants } else { self.levels.len() + 1 };
+        let mut words = vec![0; nodes * 2 * n];
         words[..n].copy_from_slice(c_0);
         self.products.forward(&mut words[..n]);
         self.products.uniform(seed, &mut words[n..2 * n]);
+        if together {
+            self.by_levels(&mut words, constants);
+            words.chunks_exact(2 * n).enumerate().for_each(|(number, node)| each(number, node));
+        } else {
+            let (node, others) = words.split_at_mut(2 * n);
+            let mut scratch = vec![0; ROWS * n];
+            self.descend(0, (0, constants), node, others, &mut scratch, &mut each);
+        }
+    }
+
+    /// Level after level, the ciphertexts of each on all threads. Constants come in their order.
+    fn by_levels(&self, words: &mut [u64], constants: usize) {
+        let n = self.products.scheme().ring_degree();
         for (i, level) in self.levels.iter().enumerate() {
             let there = constants.min(1 << i);
             let (first, second) = words.split_at_mut(there * 2 * n);
             let mut others = second.chunks_exact_mut(2 * n);
-            let pairs = first.chunks_exact_mut(2 * n).map(|node| (node, others.next()));
-            let work = |scratch: &mut Vec<u64>, (node, other)| {
-                self.split(level, node, other, scratch);
-            };
-            let scratch = || vec![0; ROWS * n];
-            if there > 1 && parallel::worth_threads(there * ROWS * n) {
-                let pairs: Vec<_> = pairs.collect();
-                pairs.into_par_iter().for_each_init(scratch, work);
-            } else {
-                let mut own = scratch();
-                pairs.for_each(|pair| work(&mut own, pair));
-            }
+            let pairs: Vec<_> =
+                first.chunks_exact_mut(2 * n).map(|node| (node, others.next())).collect();
+            pairs.into_par_iter().for_each_init(
+                || vec![0; ROWS * n],
+                |scratch, (node, other)| self.split(level, node, other, scratch),
+            );
         }
-        words
+    }
+
+    /// One branch after the other: what is worked on stays in a cache. `others` has room for a ciphertext of each level.
+    fn descend(
+        &self,
+        level: usize,
+        (number, constants): (usize, usize),
+        node: &mut [u64],
+        others: &mut [u64],
+        scratch: &mut [u64],
+        each: &mut impl FnMut(usize, &[u64]),
+    ) {
+        let Some(own) = self.levels.get(level) else { return each(number, node) };
+        let (other, others) = others.split_at_mut(node.len());
+        let next = number + (1 << level);
+        let there = next < constants;
+        self.split(own, node, there.then_some(&mut *other), scratch);
+        self.descend(level + 1, (number, constants), node, others, scratch, each);
+        if there {
+            self.descend(level + 1, (next, constants), other, others, scratch, each);
+        }
     }
 
     /// A ciphertext plus its image in its place, and the difference, divided by a power of `X`, in that of another.
@@ -232,8 +267,21 @@ mod tests {
                 let mut workspace = products.workspace();
                 let seed =
                     products.encrypt(&secret, &message, &mut c_0, &mut workspace, rng).unwrap();
-                let words = expansion.expand(seed, &c_0, constants);
-                for (node, &x) in words.chunks_exact(2 * n).zip(&numbers) {
+                let nodes = |threads| {
+                    let mut nodes = vec![Vec::new(); constants];
+                    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+                    let all = || {
+                        expansion.expand(seed, &c_0, constants, |number, node| {
+                            assert!(nodes[number].is_empty());
+                            nodes[number] = node.to_vec();
+                        });
+                    };
+                    pool.build().unwrap().install(all);
+                    nodes
+                };
+                let found = nodes(1);
+                assert!(nodes(3) == found, "on several threads");
+                for (node, &x) in found.iter().zip(&numbers) {
                     let (mut c_0, mut c_1) = (node[..n].to_vec(), node[n..].to_vec());
                     products.inverse(&mut c_0);
                     products.inverse(&mut c_1);
