@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use hesc_math::residues::packed::Packing;
 use hesc_math::residues::{Reducer, kernels};
 
@@ -7,11 +9,13 @@ use super::signs::{Signs, signed};
 use crate::blocks::each_block;
 use crate::plans::PlanError;
 
-/// Records of a server, packed.
+/// Records of a server, packed. A clone shares the memory of blocks until one of both changes them: answers go on from it while
+/// records change.
+#[derive(Clone)]
 pub struct Index {
     plan: Plan,
     records: usize,
-    blocks: Vec<Vec<u8>>,
+    blocks: Vec<Arc<Vec<u8>>>,
 }
 
 /// A change of a block: where, and the vector that comes there, or none.
@@ -25,6 +29,7 @@ impl Index {
 
     /// Of records that have been packed.
     pub(super) fn of_blocks(plan: &Plan, records: usize, blocks: Vec<Vec<u8>>) -> Self {
+        let blocks = blocks.into_iter().map(Arc::new).collect();
         Self { plan: plan.clone(), records, blocks }
     }
 
@@ -45,7 +50,7 @@ impl Index {
 
     /// What answers queries.
     pub fn view(&self) -> View<'_> {
-        let blocks = self.blocks.iter().map(Vec::as_slice).collect();
+        let blocks = self.blocks.iter().map(|block| block.as_slice()).collect();
         View { plan: self.plan.clone(), records: self.records, blocks }
     }
 
@@ -92,7 +97,7 @@ impl Index {
                 Ok::<(), PlanError>(())
             },
         )?;
-        self.blocks.extend(done.into_iter().map(|(_, _, block)| block));
+        self.blocks.extend(done.into_iter().map(|(_, _, block)| Arc::new(block)));
         self.records = records;
         Ok(())
     }
@@ -168,14 +173,15 @@ impl Index {
     fn change(&mut self, block: usize, changes: &[Change<'_>]) {
         let signs = self.signs().of_block(block);
         let mut rows = Rows::new(&self.plan);
+        let block = Arc::make_mut(&mut self.blocks[block]);
         for feature in 0..self.plan.dimensions() {
-            rows.read(&self.blocks[block], feature);
+            rows.read(block, feature);
             for &(at, vector) in changes {
                 let x = vector.map_or(0, |vector| i64::from(vector[feature]));
                 let q = rows.q.value() as i64;
                 rows.words[at] = signed(x, signs[at]).rem_euclid(q) as u64;
             }
-            rows.write(&mut self.blocks[block], feature);
+            rows.write(block, feature);
         }
     }
 }

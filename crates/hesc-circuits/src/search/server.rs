@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use hesc_math::residues::Reducer;
 use hesc_math::residues::packed::{Factors, sums_of_products};
-use hesc_schemes::rlwe::{Expansion, Sharing};
+use hesc_schemes::rlwe::{Expansion, SharingKeys};
 use hesc_schemes::wire::Kind;
 use hesc_schemes::{KeyId, SchemeError, checkpoint};
 
@@ -29,7 +29,7 @@ pub struct Asked<'a> {
 /// A client's keys: what expands its queries, and what shares second parts.
 pub struct Keys {
     expansion: Expansion,
-    sharing: Option<Sharing>,
+    sharing: Option<SharingKeys>,
 }
 
 /// Records as they are packed, wherever they are in memory.
@@ -79,7 +79,7 @@ impl Keys {
     /// Refuses those of another plan.
     fn check(&self, plan: &Plan) -> Result<(), SchemeError> {
         self.expansion.check(plan.products(), plan.sizes().levels)?;
-        let found = self.sharing.as_ref().map_or(1, Sharing::count);
+        let found = self.sharing.as_ref().map_or(1, SharingKeys::count);
         if found != plan.shared() {
             let remedy = "second parts are shared by other blocks; make keys for this plan";
             return Err(SchemeError::Parameter { name: "keys", value: found.to_string(), remedy });
@@ -188,7 +188,7 @@ impl View<'_> {
         &self,
         range: Range<usize>,
         factors: &[&Factors],
-        sharing: &[Option<&Sharing>],
+        sharing: &[Option<&SharingKeys>],
         sums: &mut Vec<u64>,
     ) -> Vec<Vec<u8>> {
         let (plan, n) = (&self.plan, self.plan.ring_degree());
@@ -198,7 +198,7 @@ impl View<'_> {
         sums_of_products(sums, &plan.packing(), blocks, factors, &q);
         let counts: Vec<usize> = plan.blocks(self.records).skip(range.start).collect();
         let (mut own, mut scratch) = (Vec::new(), Vec::new());
-        let of_query = |(which, sharing): (usize, &Option<&Sharing>)| {
+        let of_query = |(which, sharing): (usize, &Option<&SharingKeys>)| {
             let mut out = Vec::new();
             let sums = sums.chunks_exact(2 * n).skip(which).step_by(factors.len());
             let sums: Vec<&[u64]> = sums.collect();

@@ -355,6 +355,8 @@ fn changed_indexes_are_those_of_their_records() {
             assert_eq!(own.vector(at).unwrap(), other);
         }
         same(&own, &records);
+        // Who answers from a clone is not told of changes.
+        let (before, old) = (own.clone(), records.clone());
         for _ in 0..8 {
             let at = rng.next_u64() as usize % own.records();
             own.remove(at).unwrap();
@@ -363,6 +365,7 @@ fn changed_indexes_are_those_of_their_records() {
             records.truncate(last);
         }
         same(&own, &records);
+        same(&before, &old);
         // Over the border of a block, and down to nothing.
         let mut own = index(&plan, &records[..(n + 2) * d]);
         for count in (n - 1..n + 2).rev() {

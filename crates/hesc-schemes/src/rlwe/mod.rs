@@ -83,7 +83,7 @@ pub use params::{Packing, PlaintextSpace, Spec};
 pub use prime_set::PrimeSet;
 pub use ring_products::{
     BlindedSums, Expansion, Factors, Multiplier, Operand, RingProducts, Scratch, SharedSecrets,
-    Sharing, Workspace,
+    SharingKeys, Workspace,
 };
 pub use slot_circuits::{Basis, Speed, Work};
 

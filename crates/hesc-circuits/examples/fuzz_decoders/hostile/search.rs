@@ -78,7 +78,7 @@ impl Target for SearchTarget {
             asked.that(reach * if codes { 1 } else { 2 } < modulus, "scores that come around");
         }
         let length = answer_bytes(&self.plan, self.index.records());
-        let mut answers = |query: &[u8], keys: Option<&Keys>, asked: &mut Asked| {
+        let answers = |query: &[u8], keys: Option<&Keys>, asked: &mut Asked| {
             let answer = self.index.answer(&[Query { query, keys }]);
             let same = |answers: &Vec<Vec<u8>>| answers[0].len() == length;
             answer.is_ok_and(|answers| {

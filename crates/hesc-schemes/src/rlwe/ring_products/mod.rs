@@ -19,7 +19,7 @@ use zeroize::{Zeroize as _, ZeroizeOnDrop, Zeroizing};
 pub use blinded_sums::{BlindedSums, Factors, Scratch};
 pub use encrypted_factors::Operand;
 pub use expansion::Expansion;
-pub use sharing::{SharedSecrets, Sharing};
+pub use sharing::{SharedSecrets, SharingKeys};
 
 use crate::error::refuse;
 use crate::rlwe::flooding;

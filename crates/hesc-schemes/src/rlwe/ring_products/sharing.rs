@@ -36,7 +36,7 @@ pub struct SharedSecrets {
 }
 
 /// What gives ciphertexts of a key pair one second part.
-pub struct Sharing {
+pub struct SharingKeys {
     products: RingProducts,
     key: KeyId,
     seed: RngSeed,
@@ -101,12 +101,12 @@ impl RingProducts {
     }
 
     /// Keys that are to be filled: the seconds parts' from a seed.
-    fn sharing(&self, key: KeyId, seed: RngSeed, count: usize) -> Result<Sharing, SchemeError> {
+    fn sharing(&self, key: KeyId, seed: RngSeed, count: usize) -> Result<SharingKeys, SchemeError> {
         let primes = self.sharing_primes()?;
         let n = self.scheme().ring_degree();
         let [q, p] = primes;
         let special = p.value() % q.value();
-        let mut sharing = Sharing {
+        let mut sharing = SharingKeys {
             products: self.clone(),
             key,
             seed,
@@ -134,7 +134,7 @@ impl RingProducts {
         key: &SecretKey,
         shared: &SharedSecrets,
         rng: &mut impl CryptoRng,
-    ) -> Result<Sharing, SchemeError> {
+    ) -> Result<SharingKeys, SchemeError> {
         key.tag.check(self.scheme().fingerprint(), None)?;
         let primes = self.sharing_primes()?;
         let (n, count) = (self.scheme().ring_degree(), shared.count());
@@ -171,7 +171,7 @@ impl RingProducts {
         SEED + count * count * each
     }
 
-    /// Reads what [`Sharing::write`] wrote.
+    /// Reads what [`SharingKeys::write`] wrote.
     ///
     /// # Errors
     /// [`SchemeError::Wire`]; as [`Self::generate_sharing`].
@@ -180,7 +180,7 @@ impl RingProducts {
         reader: &mut Reader<'_>,
         key: KeyId,
         count: usize,
-    ) -> Result<Sharing, SchemeError> {
+    ) -> Result<SharingKeys, SchemeError> {
         let primes = self.sharing_primes()?;
         let n = self.scheme().ring_degree();
         let mut sharing = self.sharing(key, reader.array()?, count)?;
@@ -204,7 +204,7 @@ fn place(n: usize, count: usize, i: usize, part: usize, prime: usize) -> usize {
     ((i * (count + 1) + part) * PRIMES + prime) * n
 }
 
-impl Sharing {
+impl SharingKeys {
     /// The key pair's public name.
     pub fn key_id(&self) -> KeyId {
         self.key
