@@ -155,6 +155,11 @@ impl Factors {
         Self { rows, length, words: vec![[[[0; LANES]; VECTORS]; PARTS]; rows * length / COLUMN] }
     }
 
+    /// Whether they are for blocks of this form.
+    fn fit(&self, packing: &Packing) -> bool {
+        self.rows == packing.rows && self.length == packing.length
+    }
+
     /// Sets the factors of a row, reduced.
     ///
     /// # Panics
@@ -162,11 +167,10 @@ impl Factors {
     pub fn set(&mut self, row: usize, parts: [&[u64]; PARTS]) {
         assert!(row < self.rows, "there are so many rows");
         assert!(parts.iter().all(|part| part.len() == self.length), "rows have one length");
-        for (part, words) in parts.into_iter().enumerate() {
-            let columns = self.words.iter_mut().skip(row).step_by(self.rows);
-            for (column, words) in columns.zip(words.as_chunks::<LANES>().0.as_chunks().0) {
-                column[part] = *words;
-            }
+        let [first, second] = parts.map(|part| part.as_chunks::<LANES>().0.as_chunks().0);
+        let columns = self.words.iter_mut().skip(row).step_by(self.rows);
+        for (column, (first, second)) in columns.zip(first.iter().zip(second)) {
+            *column = [*first, *second];
         }
     }
 }
@@ -183,11 +187,10 @@ pub fn sums_of_products(
     factors: &[&Factors],
     q: &Reducer,
 ) {
-    let Packing { bits, rows, length } = *packing;
+    let Packing { bits, length, .. } = *packing;
     assert!(q.value() >> bits == 0, "words have room for residues");
     assert!(blocks.iter().all(|block| block.len() == packing.bytes()), "blocks have one size");
-    let fits = |factors: &&Factors| factors.rows == rows && factors.length == length;
-    assert!(factors.iter().all(fits), "a factor for each row");
+    assert!(factors.iter().all(|factors| factors.fit(packing)), "a factor for each row");
     assert_eq!(out.len(), blocks.len() * factors.len() * PARTS * length, "a sum for each");
     let scan = Scan { out, packing: *packing, blocks, factors, q };
     if lanes::available() { lanes::dispatch(scan) } else { scan.words() }
