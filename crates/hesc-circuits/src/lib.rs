@@ -11,7 +11,8 @@
 //! - [`logarithms`]: products of encrypted numbers as sums of their logarithms;
 //! - [`ring_products`]: linear scores of encrypted features by one product of polynomials;
 //! - [`forests`]: scores of ensembles of trees of encrypted bits;
-//! - [`plans`]: what all sides of the former three, and of galleries, derive;
+//! - [`search`]: scores of one encrypted vector with many clear ones;
+//! - [`plans`]: what all sides of the former four, and of galleries, derive;
 //! - [`codes`]: Hamming distances of encrypted binary codes to clear ones;
 //! - [`transciphering`]: from data under a stream cipher to integers in slots;
 //! - [`Counts`]: the decrypted answer; [`Readout`]: separated, ready to be decoded to estimates.
@@ -26,6 +27,7 @@ pub mod gates;
 pub mod logarithms;
 pub mod plans;
 pub mod ring_products;
+pub mod search;
 pub mod streams;
 pub mod transciphering;
 pub mod vectors;

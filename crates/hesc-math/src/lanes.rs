@@ -56,6 +56,10 @@ pub trait Lanes: Copy {
     /// By a number for each lane; 64 and above give zero.
     fn shr_by(self, a: Self::Vector, n: Self::Vector) -> Self::Vector;
     fn leading_zeros(self, a: Self::Vector) -> Self::Vector;
+    /// Halfwords of 64 bytes, four for each lane: those whose numbers, below 32, the halfwords of `places` are.
+    fn halfwords(self, bytes: &[u8; 64], places: Self::Vector) -> Self::Vector;
+    /// Asks for what lies so many bytes behind these, if there is anything.
+    fn ask_for(self, bytes: &[u8; 64], ahead: usize);
     /// `acc + (a b mod 2^52)` of limbs `a`, `b`; bits of theirs above 52 are ignored.
     fn add_low(self, acc: Self::Vector, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// `acc + floor(a b / 2^52)` of limbs `a`, `b`; bits of theirs above 52 are ignored.
@@ -179,6 +183,18 @@ impl Lanes for Portable {
         a.map(|a| u64::from(a.leading_zeros()))
     }
     #[inline(always)]
+    fn halfwords(self, bytes: &[u8; 64], places: Words) -> Words {
+        places.map(|places| {
+            let halfword = |i: u32| {
+                let at = 2 * (places >> (16 * i) & 31) as usize;
+                u64::from(u16::from_le_bytes([bytes[at], bytes[at + 1]])) << (16 * i)
+            };
+            (0..4).fold(0, |all, i| all | halfword(i))
+        })
+    }
+    #[inline(always)]
+    fn ask_for(self, _: &[u8; 64], _: usize) {}
+    #[inline(always)]
     fn add_low(self, acc: Words, a: Words, b: Words) -> Words {
         let product = map2(a, b, |a, b| a.wrapping_mul(b) & LIMB_MASK);
         map2(acc, product, u64::wrapping_add)
@@ -220,7 +236,7 @@ impl Lanes for Portable {
 pub mod ifma {
     //! The instructions, through `pulp`'s safe faces: the type is the proof that they exist.
 
-    use std::arch::x86_64::__m512i;
+    use std::arch::x86_64::{__m512i, _MM_HINT_T0};
 
     use bytemuck::must_cast;
 
@@ -229,7 +245,9 @@ pub mod ifma {
     pulp::simd_type! {
         /// A machine with AVX-512 and its 52-bit multipliers.
         pub struct Ifma {
+            pub sse: "sse",
             pub avx512f: "avx512f",
+            pub avx512bw: "avx512bw",
             pub avx512cd: "avx512cd",
             pub avx512ifma: "avx512ifma",
         }
@@ -318,6 +336,15 @@ pub mod ifma {
         #[inline(always)]
         fn leading_zeros(self, a: __m512i) -> __m512i {
             self.avx512cd._mm512_lzcnt_epi64(a)
+        }
+        #[inline(always)]
+        fn halfwords(self, bytes: &[u8; 64], places: __m512i) -> __m512i {
+            self.avx512bw._mm512_permutexvar_epi16(places, must_cast(*bytes))
+        }
+        #[inline(always)]
+        fn ask_for(self, bytes: &[u8; 64], ahead: usize) {
+            let place = bytes.as_ptr().wrapping_add(ahead).cast();
+            self.sse._mm_prefetch::<_MM_HINT_T0>(place);
         }
         #[inline(always)]
         fn add_low(self, acc: __m512i, a: __m512i, b: __m512i) -> __m512i {

@@ -154,11 +154,14 @@ pub fn plan_to_py(error: PlanError) -> PyErr {
     match error {
         PlanError::Scheme(error) => of_scheme(&error),
         PlanError::NoRoom { .. } => NoiseBudgetError::new_err(text),
-        PlanError::Feature { .. } | PlanError::Number { .. } | PlanError::Weights { .. } => {
-            OutOfRangeError::new_err(text)
-        }
+        PlanError::Feature { .. }
+        | PlanError::Number { .. }
+        | PlanError::Norm { .. }
+        | PlanError::Weights { .. } => OutOfRangeError::new_err(text),
         PlanError::Places { .. }
         | PlanError::Count { .. }
+        | PlanError::Record { .. }
+        | PlanError::Records { .. }
         | PlanError::Samples { .. }
         | PlanError::Lengths { .. } => ShapeError::new_err(text),
         _ => ParameterError::new_err(text),

@@ -35,6 +35,7 @@ mod presets;
 mod processor;
 mod public_keys;
 mod ring_products;
+mod search;
 mod transciphering;
 #[cfg(feature = "peers")]
 mod transforms;
@@ -162,6 +163,11 @@ mod _native {
     use crate::ring_products::{
         RingProductEncryptedModel, RingProductModel, RingProductPlan, decrypt_scores,
         encrypt_features, encrypt_model, ring_product_bounds,
+    };
+    #[pymodule_export]
+    use crate::search::{
+        SearchFile, SearchIndex, SearchKeys, SearchPlan, SearchSecrets, decrypt_search,
+        encrypt_vector, search_keys,
     };
     #[pymodule_export]
     use crate::transciphering::{CipherKey, Message, decipherer, keystream};

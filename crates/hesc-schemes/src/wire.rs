@@ -123,6 +123,12 @@ pub enum Kind {
     ForestMaskedAnswer = 77,
     /// What one side keeps of a preparation.
     ForestShare = 78,
+    /// What both sides of a search agree upon.
+    SearchPlan = 79,
+    /// An encrypted vector that is looked for.
+    SearchQuery = 80,
+    /// Encrypted scores of all records.
+    SearchAnswer = 81,
     /// What all sides of products by logarithms agree upon.
     LogarithmPlan = 70,
     /// Encrypted logarithms of one side's numbers.
@@ -178,6 +184,9 @@ impl Kind {
             Self::ForestMaskedQuery => "a prepared query of a forest",
             Self::ForestMaskedAnswer => "an answer to a prepared query of a forest",
             Self::ForestShare => "a share of a prepared query of a forest",
+            Self::SearchPlan => "the plan of a search",
+            Self::SearchQuery => "a query of a search",
+            Self::SearchAnswer => "an answer of a search",
             Self::LogarithmPlan => "a plan of logarithms",
             Self::LogarithmUpload => "encrypted logarithms",
             Self::LogarithmAnswer => "an answer of logarithms",
@@ -273,21 +282,7 @@ impl Writer {
 
     /// Appends values of `bits` bits each without gaps, the last byte padded with zeros.
     pub fn packed<W: Word>(&mut self, values: &[W], bits: u32) -> &mut Self {
-        self.bytes.reserve(packed_len(values.len(), bits).unwrap_or(0) + 8);
-        let (mut pending, mut held) = (0u64, 0u32);
-        for value in values {
-            let value = value.to_u64();
-            pending |= value << held;
-            held += bits;
-            if held >= 64 {
-                self.bytes.extend_from_slice(&pending.to_le_bytes());
-                held -= 64;
-                // What did not fit; all of it was written if nothing is held.
-                pending = if held == 0 { 0 } else { value >> (bits - held) };
-            }
-        }
-        let tail = held.div_ceil(8) as usize;
-        self.bytes.extend_from_slice(&pending.to_le_bytes()[..tail]);
+        pack(&mut self.bytes, values, bits);
         self
     }
 
@@ -300,6 +295,25 @@ impl Writer {
         debug_assert_eq!(self.bytes.len(), self.length.unwrap_or(self.bytes.len()), "its length");
         self.bytes
     }
+}
+
+/// Appends values of `bits` bits each without gaps, the last byte padded with zeros, as [`Writer::packed`] does.
+pub fn pack<W: Word>(bytes: &mut Vec<u8>, values: &[W], bits: u32) {
+    bytes.reserve(packed_len(values.len(), bits).unwrap_or(0) + 8);
+    let (mut pending, mut held) = (0u64, 0u32);
+    for value in values {
+        let value = value.to_u64();
+        pending |= value << held;
+        held += bits;
+        if held >= 64 {
+            bytes.extend_from_slice(&pending.to_le_bytes());
+            held -= 64;
+            // What did not fit; all of it was written if nothing is held.
+            pending = if held == 0 { 0 } else { value >> (bits - held) };
+        }
+    }
+    let tail = held.div_ceil(8) as usize;
+    bytes.extend_from_slice(&pending.to_le_bytes()[..tail]);
 }
 
 /// The end of a frame: the first 16 bytes of BLAKE3 over all before.

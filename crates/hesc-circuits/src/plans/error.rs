@@ -65,6 +65,31 @@ pub enum PlanError {
         /// The first of its features.
         feature: usize,
     },
+    /// A vector that is longer than its bound.
+    #[error(
+        "vector {vector} has a larger sum of squares than the plan declares; scale it down, or make a plan with a \
+         larger bound"
+    )]
+    Norm {
+        /// The first such vector.
+        vector: usize,
+    },
+    /// A record that an index does not have.
+    #[error("record {record} does not exist; there are {records}")]
+    Record {
+        /// The record asked for.
+        record: usize,
+        /// Records there are.
+        records: usize,
+    },
+    /// More records than a plan declares, or none.
+    #[error("{records} records are not in 1 to {most}; add some, or make a plan for more records")]
+    Records {
+        /// Records given.
+        records: usize,
+        /// Records that the plan declares.
+        most: usize,
+    },
     /// Weights beyond what the plan declares.
     #[error("{what} beyond what the plan declares, or no numbers; make a plan with larger bounds")]
     Weights {

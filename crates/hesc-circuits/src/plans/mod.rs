@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use hesc_schemes::rlwe::{RingProducts, Truncation};
-use hesc_schemes::wire::{Kind, Reader, Writer};
+use hesc_schemes::wire::{Kind, Reader, Writer, pack};
 use hesc_schemes::{Fingerprint, KeyId, SchemeError, Tag};
 
 pub use error::PlanError;
@@ -255,6 +255,11 @@ impl Width {
 
     pub fn write(&self, writer: &mut Writer, words: &[u64]) {
         writer.packed(words, self.bits);
+    }
+
+    /// Appends what [`Self::write`] writes.
+    pub fn append(&self, bytes: &mut Vec<u8>, words: &[u64]) {
+        pack(bytes, words, self.bits);
     }
 
     /// Writes both parts of a ciphertext of residues, the second first.

@@ -6,6 +6,7 @@
 
 mod correlation;
 pub mod kernels;
+pub mod packed;
 mod reducer;
 mod truncation;
 

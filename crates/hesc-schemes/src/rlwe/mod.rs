@@ -82,7 +82,8 @@ pub use keys::{GaloisKeys, RelinKey, SwitchKey};
 pub use params::{Packing, PlaintextSpace, Spec};
 pub use prime_set::PrimeSet;
 pub use ring_products::{
-    BlindedSums, Factors, Multiplier, Operand, RingProducts, Scratch, Workspace,
+    BlindedSums, Expansion, Factors, Multiplier, Operand, RingProducts, Scratch, SharedSecrets,
+    SharingKeys, Workspace,
 };
 pub use slot_circuits::{Basis, Speed, Work};
 

@@ -205,6 +205,22 @@ pub fn rounding_deviation(ring_degree: usize) -> f64 {
     ((1.0 + 2.0 / 3.0 * ring_degree as f64) / 12.0).sqrt()
 }
 
+/// The sub-Gaussian parameter, squared, of the noise of constants that a ciphertext under the secret key is expanded to by so
+/// many automorphisms, each of which adds what a key's noise becomes and a rounding: in the mean over coefficients, for the
+/// worst secret, which has no zeros.
+pub fn expansion_square(levels: u32, ring_degree: usize, modulus: u64, special: u64) -> f64 {
+    let constants = f64::from(levels).exp2();
+    let switch = switch_square(1, ring_degree, modulus, special);
+    constants * secret_key_deviation().powi(2) + (constants - 1.0) * switch
+}
+
+/// The same of what a switch of so many polynomials to another secret adds, by one digit each.
+pub fn switch_square(count: usize, ring_degree: usize, modulus: u64, special: u64) -> f64 {
+    let (n, fresh) = (ring_degree as f64, secret_key_deviation().powi(2));
+    let of_keys = count as f64 * n / 12.0 * fresh * (modulus as f64 / special as f64).powi(2);
+    of_keys + (1.0 + n) / 12.0
+}
+
 /// Mean square of the norm of `s^2`, and what no key that is made has more of: that of its values at the roots of
 /// unity, whose fourth moment is that of a complex Gaussian number, at most `POWER_MARGIN` times that.
 pub fn square_of_secret(ring_degree: usize) -> (f64, f64) {

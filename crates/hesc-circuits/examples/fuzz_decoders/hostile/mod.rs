@@ -15,6 +15,7 @@ mod lies;
 mod logarithms;
 mod public_keys;
 mod ring_products;
+mod search;
 pub mod streams;
 mod vectors;
 
@@ -40,6 +41,7 @@ use lies::below;
 use logarithms::LogarithmTarget;
 use public_keys::PublicKeysTarget;
 use ring_products::RingProductTarget;
+use search::SearchTarget;
 use streams::StreamsTarget;
 use vectors::VectorTarget;
 
@@ -227,6 +229,8 @@ pub fn quick_targets() -> Targets {
         Box::new(GalleryTarget::new()?),
         Box::new(LogarithmTarget::new()?),
         Box::new(PublicKeysTarget::new()?),
+        Box::new(SearchTarget::new(false)?),
+        Box::new(SearchTarget::new(true)?),
     ])
 }
 

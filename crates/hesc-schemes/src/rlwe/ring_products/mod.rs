@@ -7,6 +7,8 @@
 
 mod blinded_sums;
 mod encrypted_factors;
+mod expansion;
+mod sharing;
 
 use hesc_math::ring::{Coeff, Eval, Prime};
 use hesc_math::sampling::{self, Sampler};
@@ -16,6 +18,8 @@ use zeroize::{Zeroize as _, ZeroizeOnDrop, Zeroizing};
 
 pub use blinded_sums::{BlindedSums, Factors, Scratch};
 pub use encrypted_factors::Operand;
+pub use expansion::Expansion;
+pub use sharing::{SharedSecrets, SharingKeys};
 
 use crate::error::refuse;
 use crate::rlwe::flooding;

@@ -1,0 +1,240 @@
+use std::ops::Range;
+
+use hesc_math::residues::Reducer;
+use hesc_math::residues::packed::{Factors, sums_of_products};
+use hesc_schemes::rlwe::{Expansion, SharingKeys};
+use hesc_schemes::wire::Kind;
+use hesc_schemes::{KeyId, SchemeError, checkpoint};
+
+use super::client::seeds;
+use super::plan::Plan;
+use super::wire;
+use crate::blocks::map_blocks;
+use crate::plans::PlanError;
+
+/// Blocks whose sums are in memory at a time, for each thread.
+const TOGETHER: usize = 64;
+/// Queries of one pass, at most: the constants of each are in memory.
+const MOST_QUERIES: usize = 16;
+
+/// A query, with the keys of its client where the plan has such.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// The query's wire form.
+    pub query: &'a [u8],
+    /// What a server has of the client's.
+    pub keys: Option<&'a Keys>,
+}
+
+/// A client's keys: what expands its queries, and what shares second parts.
+pub struct Keys {
+    expansion: Expansion,
+    sharing: Option<SharingKeys>,
+}
+
+/// Records as they are packed, wherever they are in memory.
+pub struct View<'a> {
+    pub(super) plan: Plan,
+    pub(super) records: usize,
+    pub(super) blocks: Vec<&'a [u8]>,
+}
+
+/// Reads a client's keys. Cost: transforms.
+///
+/// # Errors
+/// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`] and [`SchemeError::KeyMismatch`] for other bytes, sets and pairs;
+/// [`SchemeError::Parameter`] for keys of other automorphisms.
+pub fn read_keys(plan: &Plan, bytes: &[u8]) -> Result<Keys, PlanError> {
+    let products = plan.products();
+    let [first, _] = wire::each_key_bytes(plan);
+    if bytes.len() != wire::key_bytes(plan) {
+        let problem = "their length is not that of the plan's keys";
+        return Err(SchemeError::Wire { what: "the keys of a search", problem }.into());
+    }
+    let (expansion, sharing) = bytes.split_at(first);
+    let keys = products.scheme().galois_keys_from_bytes(expansion)?;
+    let expansion = products.expansion(keys, plan.sizes().levels)?;
+    let sharing = match plan.shared() {
+        1 => None,
+        count => {
+            let (mut reader, key) = plan.open(sharing, Kind::SwitchKey)?;
+            if key != expansion.key_id() {
+                let expected = expansion.key_id();
+                return Err(SchemeError::KeyMismatch { expected, found: key }.into());
+            }
+            let sharing = products.read_sharing(&mut reader, key, count)?;
+            reader.finish()?;
+            Some(sharing)
+        }
+    };
+    Ok(Keys { expansion, sharing })
+}
+
+impl Keys {
+    /// The key pair's public name.
+    pub fn key_id(&self) -> KeyId {
+        self.expansion.key_id()
+    }
+
+    /// Refuses those of another plan.
+    fn check(&self, plan: &Plan) -> Result<(), SchemeError> {
+        self.expansion.check(plan.products(), plan.sizes().levels)?;
+        let found = self.sharing.as_ref().map_or(1, SharingKeys::count);
+        if found != plan.shared() {
+            let remedy = "second parts are shared by other blocks; make keys for this plan";
+            return Err(SchemeError::Parameter { name: "keys", value: found.to_string(), remedy });
+        }
+        Ok(())
+    }
+}
+
+impl View<'_> {
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// How many records there are.
+    pub fn records(&self) -> usize {
+        self.records
+    }
+
+    /// Encrypted scores of all records, for each query: all in one pass over the records. Cost: for each query its expansion, and
+    /// for each block of records two transforms and a product for each feature.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`] and [`SchemeError::KeyMismatch`] for other bytes, plans and keys;
+    /// [`SchemeError::Parameter`] for keys that are missing or not asked for; [`PlanError::Records`] for an index without
+    /// records, [`PlanError::Samples`] for no queries, or more than 16.
+    pub fn answer(&self, asked: &[Asked<'_>]) -> Result<Vec<Vec<u8>>, PlanError> {
+        let (plan, n) = (&self.plan, self.plan.ring_degree());
+        if self.records == 0 {
+            let most = plan.declared().most_records as usize;
+            return Err(PlanError::Records { records: 0, most });
+        }
+        if !(1..=MOST_QUERIES).contains(&asked.len()) {
+            return Err(PlanError::Samples { samples: asked.len(), most: MOST_QUERIES });
+        }
+        let constants = asked.iter().map(|asked| self.constants(*asked));
+        let constants: Vec<(KeyId, Factors)> = constants.collect::<Result<_, PlanError>>()?;
+        let factors: Vec<&Factors> = constants.iter().map(|(_, factors)| factors).collect();
+        let sharing: Vec<_> =
+            asked.iter().map(|asked| asked.keys.and_then(|keys| keys.sharing.as_ref())).collect();
+        // Blocks that share a second part stay together.
+        let share = self.blocks.len().div_ceil(rayon::current_num_threads()).min(TOGETHER);
+        let share = share.next_multiple_of(plan.shared());
+        let starts = (0..self.blocks.len()).step_by(share);
+        let mut ranges: Vec<Range<usize>> =
+            starts.map(|start| start..self.blocks.len().min(start + share)).collect();
+        let words = share * plan.dimensions() * n;
+        let parts = map_blocks(words, &mut ranges, Vec::new, |sums, range| {
+            checkpoint()?;
+            Ok::<_, PlanError>(self.scores(range.clone(), &factors, &sharing, sums))
+        })?;
+        let answer = |(which, (key, _)): (usize, &(KeyId, Factors))| {
+            let blocks = parts.iter().map(|parts| &parts[which]);
+            wire::answer_to_bytes(plan, *key, self.records, blocks)
+        };
+        Ok(constants.iter().enumerate().map(answer).collect())
+    }
+
+    /// The constants of a query, both parts of each as evaluations, in the order of a block.
+    pub(super) fn constants(&self, asked: Asked<'_>) -> Result<(KeyId, Factors), PlanError> {
+        let plan = &self.plan;
+        let (products, sizes, n) = (plan.products(), plan.sizes(), plan.ring_degree());
+        let (key, mut query) = wire::query_from_bytes(plan, asked.query)?;
+        let mut factors = Factors::new(&plan.packing());
+        let parts = query.words.chunks_exact_mut(n).zip(seeds(query.seed, sizes.ciphertexts));
+        match (asked.keys, sizes.levels) {
+            (None, 0) => {
+                let mut c_1 = vec![0; n];
+                for (feature, (c_0, seed)) in parts.enumerate() {
+                    products.forward(c_0);
+                    products.uniform(seed, &mut c_1);
+                    factors.set(feature, [c_0, &c_1]);
+                }
+            }
+            (Some(keys), levels @ 1..) => {
+                keys.check(plan)?;
+                if keys.key_id() != key {
+                    let expected = keys.key_id();
+                    return Err(SchemeError::KeyMismatch { expected, found: key }.into());
+                }
+                let (most, d) = (1 << levels, plan.dimensions());
+                for (at, (c_0, seed)) in parts.enumerate() {
+                    let first = at * most;
+                    let constants = most.min(d - first);
+                    keys.expansion.expand(seed, c_0, constants, |number, parts| {
+                        let (c_0, c_1) = parts.split_at(n);
+                        factors.set(first + number, [c_0, c_1]);
+                    });
+                }
+            }
+            (keys, _) => {
+                let (value, remedy) = match keys {
+                    None => ("none", "queries of this plan are expanded: give the client's keys"),
+                    Some(_) => ("some", "queries of this plan come without keys: give none"),
+                };
+                return Err(
+                    SchemeError::Parameter { name: "keys", value: value.into(), remedy }.into()
+                );
+            }
+        }
+        Ok((key, factors))
+    }
+
+    /// The scores of some blocks as they travel, for each query.
+    fn scores(
+        &self,
+        range: Range<usize>,
+        factors: &[&Factors],
+        sharing: &[Option<&SharingKeys>],
+        sums: &mut Vec<u64>,
+    ) -> Vec<Vec<u8>> {
+        let (plan, n) = (&self.plan, self.plan.ring_degree());
+        sums.resize(range.len() * factors.len() * 2 * n, 0);
+        let blocks = &self.blocks[range.clone()];
+        let q = Reducer::new(plan.products().modulus());
+        sums_of_products(sums, &plan.packing(), blocks, factors, &q);
+        let counts: Vec<usize> = plan.blocks(self.records).skip(range.start).collect();
+        let (mut own, mut scratch) = (Vec::new(), Vec::new());
+        let of_query = |(which, sharing): (usize, &Option<&SharingKeys>)| {
+            let mut out = Vec::new();
+            let sums = sums.chunks_exact(2 * n).skip(which).step_by(factors.len());
+            let sums: Vec<&[u64]> = sums.collect();
+            for (sums, counts) in sums.chunks(plan.shared()).zip(counts.chunks(plan.shared())) {
+                own.resize((sums.len() + 1) * n, 0);
+                match (sharing, sums) {
+                    (Some(sharing), _) => sharing.share(sums, &mut own, &mut scratch),
+                    (None, sums) => sums.iter().for_each(|sums| self.both(sums, &mut own)),
+                }
+                write_parts(plan, &mut own, counts, &mut out);
+            }
+            out
+        };
+        sharing.iter().enumerate().map(of_query).collect()
+    }
+
+    /// The coefficients of both parts, the second first.
+    fn both(&self, sums: &[u64], out: &mut [u64]) {
+        let (c_0, c_1) = sums.split_at(sums.len() / 2);
+        let (second, first) = out.split_at_mut(c_1.len());
+        second.copy_from_slice(c_1);
+        first.copy_from_slice(c_0);
+        self.plan.products().inverse(second);
+        self.plan.products().inverse(first);
+    }
+}
+
+/// Rounds parts to the bits that travel, of the first ones the numbers of records.
+fn write_parts(plan: &Plan, parts: &mut [u64], counts: &[usize], out: &mut Vec<u8>) {
+    let (second, firsts) = parts.split_at_mut(plan.ring_degree());
+    plan.answers().truncate(second);
+    plan.answers().append(out, second);
+    let width = plan.numbers();
+    for (first, &count) in firsts.chunks_exact_mut(plan.ring_degree()).zip(counts) {
+        let numbers = &mut first[..count];
+        width.truncate(numbers);
+        width.append(out, numbers);
+    }
+}
