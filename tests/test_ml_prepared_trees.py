@@ -455,6 +455,6 @@ def test_files_that_are_none_are_passed_over(tmp_path: Path) -> None:
     for wrong in ("", "a\0b", 3):
         with pytest.raises(hesc.ParameterError):
             Preparations(wrong)  # type: ignore[arg-type]
-    server.preparations = str(folder)
-    with pytest.raises(hesc.ParameterError, match="Preparations"):
-        server.answer(client.prepare(1))
+    for side in (client, server):
+        with pytest.raises(hesc.ParameterError, match="Preparations"):
+            side.preparations = str(folder)

@@ -14,7 +14,7 @@ from hesc.models.samples import Query, Result
 from hesc.protocols.client import PartsClient
 from hesc.protocols.message import NAME_BYTES, Kind, Message, name_of
 from hesc.protocols.trees.plan import TreesPlan
-from hesc.protocols.trees.preparations import Preparations, ending_for, name_for
+from hesc.protocols.trees.preparations import Preparations, ending_for, name_for, store_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,10 +55,22 @@ class TreesClient(PartsClient[Result]):
 
     def __init__(self, plan: Any, *, secret: Any = None, keys: bytes | None = None) -> None:
         super().__init__(plan, secret=secret, keys=keys)
-        self.preparations = Preparations()
-        """Where this client keeps prepared queries: its memory, unless another store is put in its
-        place."""
+        self._preparations = Preparations()
         self._later: list[str] | None = None
+
+    @property
+    def preparations(self) -> Preparations:
+        """Where this client keeps prepared queries: its memory, unless another store is set.
+
+        Raises:
+            ParameterError: what is set is no store.
+
+        """
+        return self._preparations
+
+    @preparations.setter
+    def preparations(self, store: Preparations) -> None:
+        self._preparations = store_of(store)
 
     def prepare(self, queries: int) -> bytes:
         """Begins to prepare so many queries: a message for the server, as long as they are.

@@ -20,7 +20,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from hesc._native import ParameterError, WireError
-from hesc._support.inputs import whole
+from hesc._support.inputs import of_kind, whole
 from hesc._support.new_files import for_owner, path_of
 from hesc._support.one_process import OneProcess
 
@@ -228,6 +228,16 @@ def _sync(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def store_of(given: object) -> Preparations:
+    """What is given as a store.
+
+    Raises:
+        ParameterError: something else.
+
+    """
+    return of_kind(given, "preparations", Preparations, "Preparations(folder) makes one")
 
 
 def name_for(plan: bytes, key: bytes, name: bytes, state: str) -> str:

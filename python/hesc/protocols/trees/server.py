@@ -16,14 +16,13 @@ from hesc._native import (
     forest_part,
 )
 from hesc._support import documents
-from hesc._support.inputs import of_kind
 from hesc.models import transforms
 from hesc.protocols import wire
 from hesc.protocols.server import Server
 from hesc.protocols.trees import linear_forms
 from hesc.protocols.trees.boxes import Boxes
 from hesc.protocols.trees.plan import TreesPlan
-from hesc.protocols.trees.preparations import Preparations, name_for
+from hesc.protocols.trees.preparations import Preparations, name_for, store_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,8 +67,6 @@ class TreesServer(Server[TreesPlan]):
     """
 
     plan_type: ClassVar[type[TreesPlan]] = TreesPlan
-    preparations: Preparations | None = None
-    """Where this server keeps prepared queries; None refuses them."""
     fields: ClassVar[Mapping[str, Mapping[str, wire.Codec]]] = {
         "leaves": _column("<u4"),
         "values": _column("<i8"),
@@ -105,6 +102,21 @@ class TreesServer(Server[TreesPlan]):
             *bits,
         )
         self._model = self._ready()
+        self._preparations: Preparations | None = None
+
+    @property
+    def preparations(self) -> Preparations | None:
+        """Where this server keeps prepared queries; None, as at first, refuses them.
+
+        Raises:
+            ParameterError: what is set is no store.
+
+        """
+        return self._preparations
+
+    @preparations.setter
+    def preparations(self, store: Preparations | None) -> None:
+        self._preparations = None if store is None else store_of(store)
 
     def _ready(self) -> ForestModel:
         """The trees, ready for queries.
@@ -177,9 +189,7 @@ class TreesServer(Server[TreesPlan]):
                 "this server keeps no prepared queries: server.preparations = Preparations(folder) "
                 "keeps them, or --kept, a folder"
             )
-        return of_kind(
-            self.preparations, "preparations", Preparations, "Preparations(folder) makes one"
-        )
+        return self.preparations
 
     def _kept(self, name: bytes, public: Any) -> str:
         return name_for(self.plan.digest, public.name, name, KEPT)
