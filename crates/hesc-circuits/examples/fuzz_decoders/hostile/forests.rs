@@ -45,8 +45,8 @@ impl ForestTarget {
         let (begun, preparation) = prepare(&plan, &secret, rng)?;
         let (kept, prepared) = model.prepare(&preparation, &public, rng)?;
         let (begun, kept) = (begun.to_bytes(&plan), kept.to_bytes(&plan));
-        let complete =
-            ClientShare::from_bytes(&plan, &begun)?.complete(&plan, &secret, &prepared)?;
+        let mut complete = ClientShare::from_bytes(&plan, &begun)?;
+        complete.complete(&plan, &secret, &prepared)?;
         let (used, asked) = complete.ask(&plan, &[true, false, true])?;
         let told = ServerShare::from_bytes(&plan, &kept)?.answer(&plan, &asked)?;
         let used = used.to_bytes(&plan);
