@@ -69,6 +69,7 @@ HARMLESS = {
     "protocols/linkage/matching.py MutualNearest _row": "pairs so far, of the matcher's own",
     "protocols/linkage/matching.py MutualNearest rows": "pairs so far, of the matcher's own",
     "protocols/message.py MessageWriter _messages": "what one file says of itself",
+    "protocols/trees/client.py TreesClient _later": "names of what was read, to be removed",
     "models/onnx/values.py Budget _left": "memory of one reader, which a fork has twice",
     "models/boosters/ubjson.py _Bytes _place": "where one reader is in a file",
     "models/boosters/ubjson.py _Bytes _values": "memory of one reader, which a fork has twice",

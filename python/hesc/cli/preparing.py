@@ -54,9 +54,9 @@ def prepare(
     """Prepares queries before samples are known, so that these cost little when they come.
 
     Example: hesc prepare 20 --client credit/client --secret s.key --kept kept --out p.hesc
-    Then the server's `hesc eval p.hesc --kept kept --out a.hesc ...`, and the client again:
+    The server answers p.hesc by eval with --kept, a folder of its own, and the client completes:
     hesc prepare --client credit/client --secret s.key --kept kept --answer a.hesc --query p.hesc
-    Now `hesc encrypt`, `eval` and `decrypt` take --kept, each side its own folder.
+    From then on encrypt, eval and decrypt take --kept.
     """
     completes = answer is not None and query is not None and count is None and out is None
     begins = count is not None and out is not None and answer is None and query is None
