@@ -18,8 +18,8 @@ pub struct ForestTarget {
     secret: SecretKey,
     public: PublicKey,
     model: Model,
-    /// What both sides keep of one preparation, and what is asked under it.
-    shares: [Vec<u8>; 2],
+    /// What a client keeps of one preparation at first and at last, and its server, and what is asked under it.
+    shares: [Vec<u8>; 3],
     asked: Vec<u8>,
     objects: Vec<Object>,
 }
@@ -50,7 +50,8 @@ impl ForestTarget {
         let (used, asked) = complete.ask(&plan, &[true, false, true])?;
         let told = ServerShare::from_bytes(&plan, &kept)?.answer(&plan, &asked)?;
         let used = used.to_bytes(&plan);
-        let (own, others) = ([used.clone(), kept.clone()], [preparation, prepared, told, begun]);
+        let own = [begun.clone(), used.clone(), kept.clone()];
+        let others = [preparation, prepared, told, begun];
         let objects = [plan.to_bytes(), query, answer, used, kept, asked.clone()]
             .into_iter()
             .chain(others)
@@ -116,7 +117,10 @@ impl ForestTarget {
             let complete = share.complete(plan, &self.secret, bytes);
             asked.that(complete.is_err(), "a share that a share completes");
         }
-        let [client, server] = &self.shares;
+        let [begun, client, server] = &self.shares;
+        if let Ok(mut share) = ClientShare::from_bytes(plan, begun) {
+            accepted |= share.complete(plan, &self.secret, bytes).is_ok();
+        }
         if let Ok(share) = ClientShare::from_bytes(plan, client)
             && let Ok(scores) = share.scores(plan, bytes)
         {
