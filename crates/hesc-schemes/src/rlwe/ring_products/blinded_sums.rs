@@ -9,7 +9,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 use super::RingProducts;
 use crate::gaussian::long_gaussian_pair;
 use crate::rlwe::key_pair::{PublicKey, SecretKey};
-use crate::rlwe::residues::{Residues, RowMut, inner_products};
+use crate::rlwe::residues::{Residues, Row, RowMut, inner_products};
 use crate::{Fingerprint, SchemeError};
 
 /// The largest noise that is added to a number of an answer, and the largest integer that is multiplied with.
@@ -96,8 +96,8 @@ impl RingProducts {
         self.primes().iter().map(|q| u128::from(q.value())).product()
     }
 
-    /// Adds `round(q m / t)` to the first residues modulo each prime, `q` the product of all, for numbers `m < t < 2^32`.
-    /// No branch and no division on the numbers.
+    /// Adds `round(q m / t)` to the first residues modulo each prime, `q` the product of all, for numbers `m < t < 2^32`, `t`
+    /// below each prime. No branch and no division on the numbers.
     pub fn add_scaled(&self, residues: &mut [u64], numbers: &[u64], plain_modulus: u64) {
         let scaling = Scaling::new(self.product(), plain_modulus);
         let rounded: Zeroizing<Vec<i64>> = Zeroizing::new(
@@ -140,12 +140,11 @@ impl RingProducts {
         let count = residues.len() / self.primes().len();
         let mut row = Zeroizing::new(vec![0; rounded.len()]);
         for (residues, q) in residues.chunks_exact_mut(count).zip(self.primes()) {
-            let modulus = q.modulus();
             let whole = (scaling.whole % u128::from(q.value())) as u64;
-            RowMut::<Coeff>::assume(&mut row).reduce_signed(rounded, q);
-            for ((x, &m), &rounded) in residues.iter_mut().zip(numbers).zip(row.iter()) {
-                *x = modulus.add(*x, modulus.add(modulus.mul(whole, m), rounded));
-            }
+            let mut sum = RowMut::<Coeff>::assume(&mut row);
+            sum.reduce_signed(rounded, q);
+            sum.add_scaled(Row::assume(numbers), q.factor(whole), q);
+            RowMut::<Coeff>::assume(&mut residues[..numbers.len()]).add(sum.row(), q);
         }
     }
 
@@ -236,15 +235,15 @@ impl BlindedSums {
         let mut uniform = vec![0; size];
         let words = if let Some(ring) = &self.narrow {
             let mut words = Vec::with_capacity(2 * (count + 1) * size);
-            let narrowed = |wide: &[u64]| wide.iter().map(|&x| x as u32).collect::<Vec<_>>();
+            let narrow = |&x: &u64| x as u32;
             for (polynomial, &seed) in polynomials.chunks_exact(size).zip(seeds) {
-                let mut c_0 = narrowed(polynomial);
-                kernels::forward(&mut c_0, ring);
+                let start = words.len();
+                words.extend(polynomial.iter().map(narrow));
+                kernels::forward(&mut words[start..], ring);
                 products.uniform(seed, &mut uniform);
-                words.extend(c_0);
-                words.extend(narrowed(&uniform));
+                words.extend(uniform.iter().map(narrow));
             }
-            key.components.iter().for_each(|part| words.extend(narrowed(&part[..size])));
+            key.components.iter().for_each(|part| words.extend(part[..size].iter().map(narrow)));
             Words::Narrow(words)
         } else {
             let [mut c_0, mut c_1] = [(); 2].map(|()| vec![0; (count + 1) * size]);
