@@ -204,7 +204,8 @@ impl Model {
         // Beyond coefficients that travel there is nothing to multiply.
         let mut quotients = Zeroizing::new(vec![0i16; sizes.coefficients]);
         let mut scratch = Scratch::default();
-        let mut answer = Answer { query: name, c_1: Vec::new(), numbers: Vec::new() };
+        let [c_1s, numbers] = [sizes.answers * n, constants.len()].map(Vec::with_capacity);
+        let mut answer = Answer { query: name, c_1: c_1s, numbers };
         for (turn, constants) in constants.chunks(sizes.rows).enumerate() {
             let first = turn * sizes.rows;
             let used = self.used(drawn, first..first + constants.len(), rng);

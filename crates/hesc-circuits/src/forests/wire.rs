@@ -155,7 +155,8 @@ pub(super) fn query_from_bytes(
     let (mut reader, key) = plan.open(bytes, Kind::ForestQuery)?;
     expect_purpose(&mut reader, purpose)?;
     let (n, coefficients) = (plan.ring_degree(), plan.sizes().coefficients);
-    let mut query = Query { seeds: Vec::new(), words: Vec::new() };
+    let words = Vec::with_capacity(plan.sizes().blocks * plan.products().words());
+    let mut query = Query { seeds: Vec::new(), words };
     for _ in 0..plan.sizes().blocks {
         query.seeds.push(reader.array()?);
         for width in plan.widths() {
