@@ -10,7 +10,6 @@
 
 use std::hint::black_box;
 
-use hesc_kernels::vectorised;
 use hesc_math::sampling::fill_uniform_row;
 use hesc_schemes::rlwe::{PublicKey, SecretKey};
 use hesc_schemes::wire::Kind;
@@ -243,27 +242,22 @@ impl ServerShare {
         let (modulo_t, terms) = (Divisor::new(t), &self.drawn.terms);
         // No edge is twice in a leaf: where products of all edges have no room they are reduced one by one.
         let narrow = u128::from(t).pow(2) * bits.len() as u128 >> 64 == 0;
-        let mut few = Zeroizing::new(vec![0; bits.len().max(AT_ONCE)]);
-        let mut multiply = |terms: &[(u32, u32)]| {
-            let own = &mut few[..terms.len()];
-            products(own, terms, bits);
-            if !narrow {
-                own.iter_mut().for_each(|product| *product = modulo_t.remainder(*product));
-            }
-            own.iter().sum::<u64>()
+        let product = |&(edge, class): &(u32, u32)| bits[edge as usize] * u64::from(class);
+        let sum = |terms: &[(u32, u32)]| match narrow {
+            true => terms.iter().map(product).sum::<u64>(),
+            false => terms.iter().map(|term| modulo_t.remainder(product(term))).sum(),
         };
         let mut first = 0;
         for (number, &end) in numbers.iter_mut().zip(&self.drawn.ends) {
-            let sum = multiply(&terms[first..end]);
-            *number = modulo_t.remainder(*number + modulo_t.remainder(sum));
+            *number = modulo_t.remainder(*number + modulo_t.remainder(sum(&terms[first..end])));
             first = end;
         }
         // As many as leaves of most conditions take: time does not tell how many there are.
         let most = numbers.len() * plan.declared().most_conditions as usize;
         let mut more = if terms.is_empty() { 0 } else { most.saturating_sub(terms.len()) };
         while more > 0 {
-            let some = more.min(AT_ONCE).min(terms.len());
-            black_box(multiply(&terms[..some]));
+            let some = more.min(terms.len());
+            black_box(sum(&terms[..some]));
             more -= some;
         }
     }
@@ -321,16 +315,5 @@ impl ServerShare {
     }
 }
 
-vectorised! {
-    /// Products of terms and the numbers of their edges.
-    fn products(out: &mut [u64], terms: &[(u32, u32)], numbers: &[u64]) {
-        for (product, &(edge, class)) in out.iter_mut().zip(terms) {
-            *product = numbers[edge as usize] * u64::from(class);
-        }
-    }
-}
-
-/// Products that are in memory at once, beside those of a leaf.
-const AT_ONCE: usize = 1024;
 /// Bits of an edge's number.
 const EDGE_BITS: u32 = 15;
