@@ -241,7 +241,7 @@ impl ServerShare {
         let (_, _, t) = plan.plain_moduli();
         let (modulo_t, terms) = (Divisor::new(t), &self.drawn.terms);
         // No edge is twice in a leaf: where products of all edges have no room they are reduced one by one.
-        let narrow = u128::from(t).pow(2) * bits.len() as u128 >> 64 == 0;
+        let narrow = (u128::from(t).pow(2) * bits.len() as u128) >> 64 == 0;
         let product = |&(edge, class): &(u32, u32)| bits[edge as usize] * u64::from(class);
         let sum = |terms: &[(u32, u32)]| match narrow {
             true => terms.iter().map(product).sum::<u64>(),
