@@ -211,14 +211,25 @@ class PartsClient(ModelClient[ReadT]):
             ShapeError: too many rows.
 
         """
-        if len(features) > self.plan.rows:
+        self.check_rows(len(features))
+        return self.framed(self.encrypt_parts(features), len(features))
+
+    def check_rows(self, samples: int) -> None:
+        """Refuses more samples than a query has.
+
+        Raises:
+            ShapeError: there are more.
+
+        """
+        if samples > self.plan.rows:
             raise ShapeError(
-                f"{len(features)} samples in a query of {self.plan.rows} at most; send them as "
-                f"several"
+                f"{samples} samples in a query of {self.plan.rows} at most; send them as several"
             )
+
+    def framed(self, parts: list[bytes], samples: int) -> bytes:
+        """A query of so many samples, of its ciphertexts."""
         plan = self.plan.digest[:NAME_BYTES]
-        parts = tuple(self.encrypt_parts(features))
-        return Message(Kind.QUERY, plan, len(features), parts).to_bytes()
+        return Message(Kind.QUERY, plan, samples, tuple(parts)).to_bytes()
 
     @abstractmethod
     def encrypt_parts(self, features: NDArray[np.float64]) -> list[bytes]:
@@ -232,11 +243,17 @@ class PartsClient(ModelClient[ReadT]):
         asked = None if samples is None else whole(samples, "samples", 1)
         found = self.plan.opened(answer, Kind.ANSWER, self.answer_parts)
         if query is not None:
-            as_many(found.samples, self.plan.opened(query, Kind.QUERY).samples)
-            if found.query != name_of(query):
+            sent = self.plan.opened(query, Kind.QUERY)
+            as_many(found.samples, sent.samples)
+            if found.query != name_of(query) or not self.are_answers(sent.parts, found.parts):
                 raise WireError("the answer is to another query; take the two that belong together")
         as_many(found.samples, asked)
         return self.decrypt_parts(found.parts, found.samples)
+
+    def are_answers(self, sent: tuple[bytes, ...], found: tuple[bytes, ...]) -> bool:
+        """Whether the parts of an answer are to those of a query, where they say which."""
+        del sent, found
+        return True
 
     @abstractmethod
     def decrypt_parts(self, parts: tuple[bytes, ...], samples: int) -> ReadT:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from hesc import _native
-from hesc._native import ForestClientShare, HescError, ParameterError, ShapeError, WireError
+from hesc._native import ForestClientShare, HescError, ParameterError, WireError
 from hesc._support.inputs import whole
 from hesc.models.samples import Query, Result
 from hesc.protocols.client import PartsClient
-from hesc.protocols.message import NAME_BYTES, Kind, Message, name_of
+from hesc.protocols.message import Kind, name_of
 from hesc.protocols.trees.plan import TreesPlan
 from hesc.protocols.trees.preparations import Preparations, ending_for, name_for, store_of
 
@@ -39,6 +39,8 @@ _ANSWERS: Final = {
     "masked query": MASKED,
 }
 """What answers each kind of part."""
+_NONE: Final = ("", b"")
+"""What a part is that says nothing of itself."""
 
 
 class TreesClient(PartsClient[Result]):
@@ -89,8 +91,7 @@ class TreesClient(PartsClient[Result]):
             share, part = ForestClientShare.prepare(self.plan.forest, key)
             self.preparations.put(self._kept(share.name, BEGUN), share)
             parts.append(part)
-        plan = self.plan.digest[:NAME_BYTES]
-        return Message(Kind.QUERY, plan, count, tuple(parts)).to_bytes()
+        return self.framed(parts, count)
 
     def complete(self, answer: bytes, *, query: bytes) -> int:
         """Completes prepared queries by the server's answer; says how many are ready then.
@@ -106,11 +107,14 @@ class TreesClient(PartsClient[Result]):
             KeyMismatchError: preparations of another key.
 
         """
-        pairs = self._pairs(query, answer)
-        if {sent[0] for sent, _ in pairs} != {"preparation"}:
+        sent, found = self.plan.opened(query, Kind.QUERY), self.plan.opened(answer, Kind.ANSWER)
+        if found.query != name_of(query) or not self.are_answers(sent.parts, found.parts):
+            raise WireError("the answer is to another query; take the two that belong together")
+        told = [_native.forest_part(part) or _NONE for part in sent.parts]
+        if any(kind != "preparation" for kind, _ in told):
             raise WireError("this is a query of samples, and no preparation: decrypt its answer")
         known = 0
-        for (_, name), answered in pairs:
+        for (_, name), answered in zip(told, found.parts, strict=True):
             try:
                 share = self.preparations.take(self._kept(name, BEGUN), self._read)
             except ParameterError:
@@ -130,23 +134,13 @@ class TreesClient(PartsClient[Result]):
             )
         return self.ready
 
-    def _pairs(self, query: bytes, answer: bytes) -> list[tuple[tuple[str, bytes], bytes]]:
-        """What each part of a query says that it is, with the part of the answer that is to it.
-
-        Raises:
-            WireError: the answer to another message, or parts in another order.
-
-        """
-        asked, told = self.plan.opened(query, Kind.QUERY), self.plan.opened(answer, Kind.ANSWER)
-        pairs = []
-        if told.query == name_of(query) and len(told.parts) == len(asked.parts):
-            for part, answered in zip(asked.parts, told.parts, strict=True):
-                sent, found = _native.forest_part(part), _native.forest_part(answered)
-                if sent and found and (_ANSWERS.get(sent[0]), sent[1]) == found:
-                    pairs.append((sent, answered))
-        if len(pairs) != len(asked.parts):
-            raise WireError("the answer is to another query; take the two that belong together")
-        return pairs
+    def are_answers(self, sent: tuple[bytes, ...], found: tuple[bytes, ...]) -> bool:
+        """Whether each part of an answer is to the part of the query in its place."""
+        pairs = zip(map(_native.forest_part, sent), map(_native.forest_part, found), strict=False)
+        return len(sent) == len(found) and all(
+            asked is not None and (_ANSWERS.get(asked[0]), asked[1]) == told
+            for asked, told in pairs
+        )
 
     @property
     def ready(self) -> int:
@@ -184,17 +178,12 @@ class TreesClient(PartsClient[Result]):
             return super().encrypt(samples, clip=clip)
         rows = self.plan.prepared(samples, clip=clip)
         count = len(rows.features)
-        if count > self.plan.rows:
-            raise ShapeError(
-                f"{count} samples in a query of {self.plan.rows} at most; send them as several"
-            )
+        self.check_rows(count)
         self.check_ready(count)
         bits = np.ascontiguousarray(rows.features != 0)
         names = iter(self.preparations.names(self._ending(READY)))
-        parts = tuple(self._asked(row, names) for row in bits)
-        plan = self.plan.digest[:NAME_BYTES]
-        data = Message(Kind.QUERY, plan, count, parts).to_bytes()
-        return Query(data, rows.values, rows.samples)
+        parts = [self._asked(row, names) for row in bits]
+        return Query(self.framed(parts, count), rows.values, rows.samples)
 
     def _asked(self, bits: NDArray[np.bool_], names: Iterator[str]) -> bytes:
         """A sample's part, of the next prepared query that is there."""
@@ -217,24 +206,6 @@ class TreesClient(PartsClient[Result]):
         rows = np.ascontiguousarray(features != 0)
         return [_native.encrypt_edges(self.plan.forest, key, row) for row in rows]
 
-    def decrypt(
-        self, answer: bytes, *, query: bytes | None = None, samples: int | None = None
-    ) -> Result:
-        """What an answer says; arguments and errors are those of `ModelClient.decrypt`.
-
-        The answer to a prepared query is read once: `plan.probabilities` takes the scores.
-        """
-        if query is not None:
-            self._pairs(query, answer)
-        found = super().decrypt(answer, query=query, samples=samples)
-        told = (_native.forest_part(part) for part in self.plan.opened(answer, Kind.ANSWER).parts)
-        read = [self._kept(each[1], ASKED) for each in told if each and each[0] == MASKED]
-        if self._later is None:
-            self._forget(read)
-        else:
-            self._later += read
-        return found
-
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Keeps what answers to prepared queries are read with until all goes well."""
@@ -250,7 +221,7 @@ class TreesClient(PartsClient[Result]):
             self.preparations.drop(name)
 
     def decrypt_parts(self, parts: tuple[bytes, ...], samples: int) -> Result:
-        """The scores of each sample.
+        """The scores of each sample; answers to prepared queries are read once.
 
         Raises:
             WireError, ParameterError, KeyMismatchError, DecryptionError: as `decrypt`; the answer
@@ -258,15 +229,21 @@ class TreesClient(PartsClient[Result]):
 
         """
         self.plan.check_parts(len(parts), samples)
-        scores = self.plan.scored(np.array([self._sums(part) for part in parts]))
-        return Result(self.plan.predictions(scores), scores, self.plan.error)
-
-    def _sums(self, part: bytes) -> NDArray[np.int64]:
-        """The sums of an answer, at once or prepared."""
-        kind, name = _native.forest_part(part) or ("", b"")
-        if kind != MASKED:
-            return _native.decrypt_sums(self.plan.forest, self.secret.native, part)
-        return self.preparations.look(self._kept(name, ASKED), self._read).read(part)
+        sums, read = [], []
+        for part in parts:
+            kind, name = _native.forest_part(part) or _NONE
+            if kind == MASKED:
+                read.append(self._kept(name, ASKED))
+                sums.append(self.preparations.look(read[-1], self._read).read(part))
+            else:
+                sums.append(_native.decrypt_sums(self.plan.forest, self.secret.native, part))
+        scores = self.plan.scored(np.array(sums))
+        found = Result(self.plan.predictions(scores), scores, self.plan.error)
+        if self._later is None:
+            self._forget(read)
+        else:
+            self._later += read
+        return found
 
     def _read(self, data: bytes) -> ForestClientShare:
         return ForestClientShare.from_bytes(self.plan.forest, data)

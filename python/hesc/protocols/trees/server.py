@@ -131,14 +131,13 @@ class TreesServer(Server[TreesPlan]):
             return ForestModel(forest, *self._boxes[1:])
         if not self._boxes.is_whole(self.plan.bits):
             raise ShapeError("counts of trees, leaves, conditions and bits do not fit")
-        most = forest.reach
-        if ((self._boxes.values > most) | (self._boxes.values < -most)).any():
+        values, most = self._boxes.values, forest.reach
+        # One by one first: their sum may not hold in 64 bits.
+        if ((values > most) | (values < -most)).any() or self._boxes.reach > most:
             raise OutOfRangeError("leaves say more than the plan declares; make another plan")
         found, told = linear_forms.of(self._boxes, self.plan.bits), self.plan.steps[-1]
         if transforms.described([found.step]) != transforms.described([told]):
             raise WireError("the trees of a server are not those that its plan tells the client")
-        if self._boxes.reach > forest.reach:
-            raise OutOfRangeError("leaves say more than the plan declares; make another plan")
         return ForestModel.of_forms(forest, *found[1:])
 
     @property
