@@ -38,7 +38,7 @@ _ROWS: Final = 1 << 14
 _SHOWN: Final = 20
 """Queries whose best records the terminal shows."""
 
-_HELP: Final = """The index of a private search: the records that encrypted queries are compared with.
+_HELP: Final = """The index of a private search: records that encrypted queries are compared with.
 
 Example: hesc index build vectors.parquet --out corpus --index corpus.index --records public
 """
