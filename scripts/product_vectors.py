@@ -16,7 +16,8 @@ import numpy as np
 
 import hesc
 from hesc._native import primes_of_bits
-from hesc.codes import EncryptedCodes, EncryptedGallery, GalleryPlan, hamming
+from hesc.codes import EncryptedGallery, GalleryPlan, hamming
+from hesc.codes.encrypted_codes import EncryptedCodes
 from hesc.codes.secret import encrypt_codes, encrypt_gallery, encrypt_probes
 from hesc.ring_products import EncryptedModel, Model
 from hesc.ring_products import RingProductPlan as Plan

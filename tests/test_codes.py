@@ -12,14 +12,8 @@ import pytest
 
 import hesc
 from hesc import codes
-from hesc.codes import (
-    EncryptedCodes,
-    EncryptedDistances,
-    Field,
-    HashKey,
-    RecordCoder,
-    SignProjection,
-)
+from hesc.codes import Field, HashKey, RecordCoder, SignProjection
+from hesc.codes.encrypted_codes import EncryptedCodes, EncryptedDistances
 from hesc.codes.secret import decrypt_distances, encrypt_codes
 from hesc.params import StreamParams
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc.codes import EncryptedCodes, HashKey, RecordCoder, hamming
+from hesc.codes import HashKey, RecordCoder, hamming
+from hesc.codes.encrypted_codes import EncryptedCodes
 from hesc.codes.secret import decrypt_distances
 from hesc.protocols.linkage import (
     Comparer,

@@ -31,7 +31,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import hesc
 from hesc.cli import files
-from hesc.codes import EncryptedCodes, sets
+from hesc.codes import sets
+from hesc.codes.encrypted_codes import EncryptedCodes
 from hesc.codes.secret import encrypt_codes
 from hesc.ml import (
     Classes,

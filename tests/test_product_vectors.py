@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc.codes import EncryptedCodes, EncryptedDistances, EncryptedGallery, GalleryPlan, hamming
+from hesc.codes import EncryptedGallery, GalleryPlan, hamming
+from hesc.codes.encrypted_codes import EncryptedCodes, EncryptedDistances
 from hesc.codes.secret import decrypt_distances, gallery_distances
 from hesc.ring_products import EncryptedModel, Model
 from hesc.ring_products import RingProductPlan as Plan

@@ -12,7 +12,7 @@ import pytest
 
 import hesc
 from hesc import integers
-from hesc.codes import EncryptedCodes
+from hesc.codes.encrypted_codes import EncryptedCodes
 from hesc.codes.secret import encrypt_codes
 from hesc.integers import BootstrappedIntegers, IntegerKind
 from hesc.integers.kinds import kind_of

@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 import hesc
-from hesc.codes import (
-    EncryptedCodes,
-    EncryptedDistances,
-    EncryptedGallery,
-    GalleryPlan,
-    hamming,
-)
+from hesc.codes import EncryptedGallery, GalleryPlan, hamming
+from hesc.codes.encrypted_codes import EncryptedCodes, EncryptedDistances
 from hesc.codes.secret import (
     decrypt_distances,
     encrypt_codes,

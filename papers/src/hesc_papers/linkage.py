@@ -11,7 +11,7 @@ import numpy as np
 
 import hesc
 from hesc import codes
-from hesc.codes import EncryptedCodes
+from hesc.codes.encrypted_codes import EncryptedCodes
 from hesc.codes.secret import decrypt_distances, encrypt_codes
 from hesc.protocols.linkage import LinkagePlan, febrl, quality
 from hesc.protocols.linkage.matching import MutualNearest

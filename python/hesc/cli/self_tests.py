@@ -171,7 +171,8 @@ def _logarithms() -> None:
 
 def _codes() -> None:
     """Distances of binary codes."""
-    from hesc.codes import EncryptedCodes, EncryptedDistances, packed
+    from hesc.codes import packed
+    from hesc.codes.encrypted_codes import EncryptedCodes, EncryptedDistances
     from hesc.codes.secret import decrypt_distances, encrypt_codes
     from hesc.secret import keygen
 

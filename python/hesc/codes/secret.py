@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def encrypt_codes(secret: SecretKey, codes: ArrayLike) -> bytes:
-    """Binary codes for who compares them: `hesc.codes.EncryptedCodes.from_bytes` reads them.
+    """Binary codes for who compares them, which `EncryptedCodes.from_bytes` reads.
 
     Half the size of an encryption under the public key. Cost: a transform for each bit of each
     ring degree of records.
@@ -44,7 +44,10 @@ def decrypt_distances(secret: SecretKey, encrypted: EncryptedDistances) -> NDArr
 
     """
     for_streams(secret)
-    kind, remedy = EncryptedDistances, "hesc.codes.EncryptedDistances.from_bytes reads one"
+    kind, remedy = (
+        EncryptedDistances,
+        "hesc.codes.encrypted_codes.EncryptedDistances.from_bytes reads one",
+    )
     return _native.decrypt_distances(secret.native, of_kind(encrypted, "encrypted", kind, remedy))
 
 

@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc.codes import (
-    EncryptedCodes,
-    EncryptedDistances,
-    EncryptedGallery,
-    GalleryPlan,
-    unpacked,
-)
+from hesc.codes import EncryptedGallery, GalleryPlan, unpacked
+from hesc.codes.encrypted_codes import EncryptedCodes, EncryptedDistances
 from hesc.codes.secret import (
     decrypt_distances,
     encrypt_codes,
