@@ -39,12 +39,20 @@ class Embedded(NamedTuple):
     queries: NDArray[np.float32]
 
 
-def texts(libraries: Sequence[str] = LIBRARIES, queries: int = QUERIES) -> Texts:
-    """Passages of the documentation of libraries, and summaries that are in none of them.
+def texts(
+    libraries: Sequence[str] = LIBRARIES, *, words: int = WORDS, queries: int = QUERIES
+) -> Texts:
+    """Passages of the documentation of libraries, and summaries that were taken out of them.
 
     Files are read, and nothing in them is run. A passage is some lines of one docstring; none is
-    there twice. Summaries, the first sentences of docstrings, are evenly spaced ones of those that
-    at least five words follow, and are taken out of their passage.
+    there twice. Summaries, the first sentences of docstrings with five to forty words, are evenly
+    spaced ones; what is left of their docstring is still searched.
+
+    Args:
+        libraries: packages that are installed.
+        words: how many a passage has before it ends with its line.
+        queries: how many summaries are taken out.
+
     """
     found = dict.fromkeys(text for library in libraries for text in _documentation(library))
     summaries = {text: match for text in found if (match := _summary(text)) is not None}
@@ -53,7 +61,7 @@ def texts(libraries: Sequence[str] = LIBRARIES, queries: int = QUERIES) -> Texts
     passages: dict[str, None] = {}
     for text in found:
         rest = text[len(asked[text]) :] if text in asked else text
-        passages |= dict.fromkeys(_passages(rest))
+        passages |= dict.fromkeys(_passages(rest, words))
     return Texts(list(passages), [" ".join(asked[text].split()) for text in chosen])
 
 
@@ -102,7 +110,7 @@ def _summary(text: str) -> str | None:
     return match[0] if len(text[match.end() :].split()) >= SHORTEST else None
 
 
-def _passages(text: str) -> Iterator[str]:
+def _passages(text: str, most: int) -> Iterator[str]:
     """Parts of a text, each of whole lines; what is left at its end is in the last one."""
     lines: list[str] = []
     count = 0
@@ -111,7 +119,7 @@ def _passages(text: str) -> Iterator[str]:
         lines.append(line)
         words = len(line.split())
         count, left = count + words, left - words
-        if count >= WORDS and left >= WORDS // 2:
+        if count >= most and left >= most // 2:
             yield "\n".join(lines).strip()
             lines, count = [], 0
     if count >= SHORTEST:
