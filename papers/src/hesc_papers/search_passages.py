@@ -45,8 +45,8 @@ def texts(
     """Passages of the documentation of libraries, and summaries that were taken out of them.
 
     Files are read, and nothing in them is run. A passage is some lines of one docstring; none is
-    there twice. Summaries, the first sentences of docstrings with five to forty words, are evenly
-    spaced ones; what is left of their docstring is still searched.
+    there twice. Summaries are first sentences of docstrings with five to forty words, evenly spaced
+    ones; what else the docstrings say that begin with them is still searched.
 
     Args:
         libraries: packages that are installed.
@@ -56,13 +56,15 @@ def texts(
     """
     found = dict.fromkeys(text for library in libraries for text in _documentation(library))
     summaries = {text: match for text in found if (match := _summary(text)) is not None}
-    chosen = list(summaries)[:: max(1, len(summaries) // queries)][:queries]
-    asked = {text: summaries[text] for text in chosen}
+    different = list(dict.fromkeys(" ".join(summary.split()) for summary in summaries.values()))
+    asked = different[:: max(1, len(different) // queries)][:queries]
+    taken = set(asked)
     passages: dict[str, None] = {}
     for text in found:
-        rest = text[len(asked[text]) :] if text in asked else text
+        summary = summaries.get(text, "")
+        rest = text[len(summary) :] if " ".join(summary.split()) in taken else text
         passages |= dict.fromkeys(_passages(rest, words))
-    return Texts(list(passages), [" ".join(asked[text].split()) for text in chosen])
+    return Texts(list(passages), asked)
 
 
 def embedded(found: Texts, dimensions: int) -> Embedded:

@@ -160,7 +160,7 @@ def plot(report: Report, path: Path) -> None:
             probes = [probes for probes in PROBES if f"{probes} asked" in row]
             if probes:
                 found = [row[f"{probes} asked"] for probes in probes]
-                axes.plot(probes, found, "o-", label=f"{row['what']}: {row['blocks']}")
+                axes.plot(probes, found, "o-", label=f"{row['what']}, {row['blocks']}")
         axes.axhline(0.9, color="black", linewidth=1)
         axes.set_xscale("log", base=2)
         axes.set_xticks(PROBES, [str(probes) for probes in PROBES])
