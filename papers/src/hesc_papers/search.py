@@ -41,7 +41,7 @@ LEAST: Final = {"search.threads2": 1.6}
 ROOM: Final = 64e6
 """Bytes of memory that an index may take beside its packed words."""
 APPLE: Final = {
-    "case": "published: Apple, 4.096e3 x 128",
+    "case": "published: Apple, 128 x 4096",
     "server, ms": 10.4,
     "keys": 170_000,
     "up_bytes": 28_000,
@@ -73,8 +73,8 @@ class Run(NamedTuple):
 
 
 def _short(records: int) -> str:
-    mantissa, exponent = f"{records:e}".split("e")
-    return f"{float(mantissa):g}e{int(exponent)}"
+    digits = str(records).rstrip("0")
+    return f"{digits}e{len(str(records)) - 1}" if len(digits) == 1 else str(records)
 
 
 def runs(*, quick: bool) -> list[Run]:
