@@ -138,7 +138,7 @@ def _models(place: str, finals: tuple[type, ...], linear: str) -> list[str]:
             how = linear if kind in simple.KINDS else _EXACTLY
             served[kind.__name__] = _NOTES.get(kind.__name__, how)
         elif kind in extraction.NEIGHBORS:
-            served[kind.__name__] = "codes: [nearest neighbours](ml.md#nearest-neighbours)"
+            served[kind.__name__] = "a search: [nearest neighbours](ml.md#nearest-neighbours)"
         elif kind in (*mlp.CLASSIFIERS, *mlp.REGRESSORS):
             served[kind.__name__] = "CKKS: [networks](ml.md#networks)"
         else:

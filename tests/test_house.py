@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LIMITS: Final = {
-    "rooms, hesc": 16,
+    "rooms, hesc": 17,
     "rooms, hesc.ml": 20,
     "rooms, hesc.models": 20,
     "rooms, hesc.protocols": 25,

@@ -1,14 +1,14 @@
-"""Nearest neighbours by codes: votes, what a plan states, parties, and what is refused."""
+"""Nearest neighbours by a search: votes, what a plan states, parties, and what is refused."""
 
 from __future__ import annotations
 
+import base64
 import csv
 import json
 import math
 import pickle
 import subprocess
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,23 +31,20 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import hesc
 from hesc.cli import files
-from hesc.codes import EncryptedCodes, SignProjection, hamming, sets
+from hesc.codes import EncryptedCodes, sets
 from hesc.codes.secret import encrypt_codes
 from hesc.ml import (
     Classes,
     Deployment,
-    Neighbours,
-    NeighboursClient,
-    NeighboursPlan,
-    NeighboursServer,
     Outsourced,
     Parties,
     PrivateNeighbours,
     Scores,
+    Search,
 )
 from hesc.protocols.message import Kind, Message, name_of
-from hesc.protocols.neighbours import voting
-from hesc.protocols.neighbours.coding import Coding
+from hesc.protocols.search import voting
+from hesc.search import SearchClient, SearchPlan, SearchServer
 from tests.lying_messages import refitted
 
 if TYPE_CHECKING:
@@ -64,6 +61,9 @@ SETS = {
 }
 
 
+PUBLIC = Search(records="public")
+
+
 def model(**options: Any) -> Any:
     return make_pipeline(StandardScaler(), KNeighborsClassifier(**options))
 
@@ -71,16 +71,17 @@ def model(**options: Any) -> Any:
 @pytest.fixture(scope="module")
 def private() -> PrivateNeighbours:
     made = PrivateNeighbours(model()).fit(XT, YT)
-    made.plan(XT, names=[f"f{n}" for n in range(13)])
+    made.plan(XT, PUBLIC, names=[f"f{n}" for n in range(13)])
     return made
 
 
-Sides = tuple[NeighboursClient, NeighboursServer]
+Sides = tuple[SearchClient, SearchServer]
 
 
 @pytest.fixture(scope="module")
 def parties(private: PrivateNeighbours) -> Sides:
-    return private.client(), private.server()
+    client = private.client()
+    return client, private.server(keys=client.public_keys())
 
 
 # Estimators ---------------------------------------------------------------------------------------
@@ -126,80 +127,6 @@ def test_votes_are_counted_as_scikit_learn_counts_them(weights: str, classes: in
     assert scores.shape == ((80,) if classes == 2 else (80, 5))
 
 
-def test_angles_stand_for_distances_of_vectors_of_one_length() -> None:
-    """Chords, and one less the cosine: up to a factor those of vectors with these angles."""
-    angles = np.linspace(0, np.pi, 64)
-    ends = np.column_stack([np.cos(angles), np.sin(angles)])
-    chords = np.linalg.norm(ends - ends[0], axis=1)
-    for metric, expected in (("euclidean", chords), ("cosine", 1 - ends @ ends[0])):
-        found = voting.apart(angles, metric)
-        assert np.allclose(found * expected[-1], expected * found[-1], atol=1e-12)
-        assert (np.diff(found) > 0).all()
-
-
-def test_of_equal_distances_the_earlier_record_is_nearer(monkeypatch: pytest.MonkeyPatch) -> None:
-    distances = np.array([[5, 3, 5, 3, 0], [2, 2, 2, 2, 2], [9, 8, 7, 6, 6]], dtype=np.uint32)
-    found = voting.nearest_of(distances, 3, 64)
-    assert found.indices.tolist() == [[4, 1, 3], [0, 1, 2], [3, 4, 2]]
-    assert np.allclose(found.angles, np.pi / 64 * np.array([[0, 3, 3], [2, 2, 2], [6, 6, 7]]))
-    # In parts it is the same.
-    monkeypatch.setattr(voting, "_CELLS", 5)
-    assert np.array_equal(voting.nearest_of(distances, 3, 64).indices, found.indices)
-
-
-# Codes --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("lengths", [True, False])
-def test_angles_err_as_their_law_says(lengths: bool) -> None:
-    """Over independent projections, each pair of rows has a binomial number of bits that differ."""
-    rng = np.random.default_rng(1)
-    records = 3 + rng.normal(size=(40, 6)) * [1, 2, 0.1, 1, 1, 5]
-    z = []
-    for seed in range(60):
-        coding = Coding.of_records(records, lengths=lengths, bits=512, seed=seed)
-        lifted = records
-        if coding.centre is not None:
-            lifted = np.column_stack([records - coding.centre, np.full(40, coding.lift)])
-        unit = lifted / np.linalg.norm(lifted, axis=1, keepdims=True)
-        true = np.arccos(np.clip((unit[:20] * unit[20:]).sum(axis=1), -1, 1))
-        codes = coding.encode(records)
-        found = np.diagonal(coding.projection.angles(hamming(codes[:20], codes[20:])))
-        share = true / np.pi
-        z.append((found - true) / (np.pi * np.sqrt(share * (1 - share) / 512)))
-    # 1,200 numbers of deviation 1, whose root mean square has one of 0.02.
-    assert np.sqrt(np.mean(np.square(z))) == pytest.approx(1, abs=0.1)
-    assert abs(np.mean(z)) < 0.15
-
-
-def test_what_is_public_of_records_is_rounded() -> None:
-    rng = np.random.default_rng(2)
-    records = np.column_stack([rng.normal(100, 3, 500), rng.normal(0, 0.01, 500), np.full(500, 7)])
-    coding = Coding.of_records(records, lengths=True, bits=64, seed=0)
-    assert coding.centre is not None
-    mean, deviation = records.mean(axis=0), records.std(axis=0)
-    assert (np.abs(coding.centre - mean)[:2] <= deviation[:2] / 8).all()
-    # Multiples of a quarter to half of an eighth, for deviations of 3 and 0.01.
-    assert np.allclose(coding.centre[:2] % [0.5, 2.0**-10], 0)
-    assert 0.5 <= coding.lift / np.linalg.norm(deviation) <= 2
-    assert np.frexp(coding.lift)[0] == 0.5
-
-
-def test_a_code_tells_its_record() -> None:
-    """What a plan that hides nothing says of records: a linear estimate finds them, roughly."""
-    made = PrivateNeighbours(model()).fit(XT, YT)
-    plan = made.plan(XT)
-    records = StandardScaler().fit(XT).transform(XT)
-    codes = made._backend.codes
-    drawn = plan.coding.projection
-    signs = 2.0 * np.unpackbits(codes.view(np.uint8), axis=1, bitorder="little") - 1
-    found = signs @ drawn.projections.T
-    assert plan.coding.centre is not None
-    found = found[:, :-1] / found[:, -1:] * plan.coding.lift + plan.coding.centre
-    left = np.sqrt(np.square(found - records).sum() / np.square(records).sum())
-    assert left < 0.4
-
-
 def test_every_set_has_its_bytes() -> None:
     """Bytes are those of real messages, and the sets have the room that is stated."""
     for found in (sets.PLAIN, *sets.HIDING):
@@ -228,6 +155,7 @@ def test_every_set_has_its_bytes() -> None:
 # What a plan states -------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:.*were brought within")
 @pytest.mark.parametrize("name", SETS)
 def test_classes_are_mostly_those_of_exact_neighbours(name: str) -> None:
     """On rows that training has not seen; and the agreement stated is that of such rows."""
@@ -236,8 +164,8 @@ def test_classes_are_mostly_those_of_exact_neighbours(name: str) -> None:
     for seed in range(3):
         xt, xv, yt, yv = train_test_split(x, y, random_state=seed)
         made = PrivateNeighbours(KNeighborsClassifier() if name == "digits" else model())
-        plan = made.fit(xt, yt).plan(xt, Neighbours(random_state=seed))
-        simulated = made.predict(xv, fhe="simulate")
+        plan = made.fit(xt, yt).plan(xt, PUBLIC)
+        simulated = made.predict(xv, fhe="simulate", clip=True)
         found.append(np.mean(simulated == made.predict(xv)))
         stated.append(plan.agreement or 0.0)
         assert abs(np.mean(simulated == yv) - made.score(xv, yv)) < 0.045
@@ -254,17 +182,13 @@ def test_features_that_never_vary_lengthen_no_vector(constant: float, scaled: bo
     wide = np.column_stack([rows, np.full((len(rows), 3), constant)])
     final = KNeighborsClassifier()
     pipe = make_pipeline(StandardScaler(), final) if scaled else final
-    bare, found = (PrivateNeighbours(clone(pipe)).fit(x, labels).plan(x) for x in (rows, wide))
+    bare, found = (
+        PrivateNeighbours(clone(pipe)).fit(x, labels).plan(x, PUBLIC) for x in (rows, wide)
+    )
     assert found.agreement is not None
     assert bare.agreement is not None
     assert found.agreement > bare.agreement - 0.03
-    assert found.coding.lift == bare.coding.lift
-    assert found.coding.centre is not None
-    if not scaled:
-        step = rows.std() / 8
-        left = np.abs(found.coding.centre[4:] - constant)
-        assert (left <= step).all()
-        assert left.any() or constant != 1e6 + 0.3
+    assert found.norm == pytest.approx(bare.norm, rel=1e-6)
 
 
 @pytest.mark.parametrize("size", [1e156, 1e300])
@@ -275,7 +199,7 @@ def test_records_without_distances_are_refused(size: float, vary: bool) -> None:
     with np.errstate(over="ignore"):
         private = PrivateNeighbours(KNeighborsClassifier()).fit(size * rows, np.arange(60) % 2)
         with pytest.raises(hesc.OutOfRangeError, match="scale features"):
-            private.plan(size * rows, Neighbours(min_agreement=0))
+            private.plan(size * rows, Search(records="public", min_agreement=0))
 
 
 def test_no_row_is_its_own_neighbour() -> None:
@@ -286,35 +210,33 @@ def test_no_row_is_its_own_neighbour() -> None:
     y = rng.integers(0, 2, 60)
     x[50:] = x[40:50]
     made = PrivateNeighbours(KNeighborsClassifier(1)).fit(x, y)
-    plan = made.plan(x, Neighbours(min_agreement=0))
-    coding = plan.coding
-    assert coding.centre is not None
-    lifted = np.column_stack([x - coding.centre, np.full(60, coding.lift)])
-    codes = SignProjection(9, bits=960, random_state=0).encode(lifted)
+    plan = made.plan(x, Search(records="public", bits=5, min_agreement=0))
+    entries = np.rint((x - x.mean(axis=0)) / plan.step).astype(int)
     same = []
     for row in range(40):
         others = np.arange(60) != row
         exact = KNeighborsClassifier(1).fit(x[others], y[others]).predict(x[[row]])
-        nearest = hamming(codes[[row]], codes[others]).argmin()
+        nearest = np.square(entries[others] - entries[row]).sum(axis=1).argmin()
         same.append(y[others][nearest] == exact[0])
     # Rows that are there twice have a record of their own left, and it is the nearest by both.
     assert plan.agreement is not None
     assert plan.agreement == pytest.approx((sum(same) + 20) / 60)
     assert plan.agreement < 0.95
     with pytest.raises(hesc.ParameterError, match=r"fewer than min_agreement=0\.99"):
-        made.plan(x, Neighbours(min_agreement=0.99))
+        made.plan(x, Search(records="public", bits=3, min_agreement=0.99))
     # Other rows have no record of their own.
-    assert made.plan(x[:40] + 1e-3, Neighbours(min_agreement=0)).agreement == 1
+    assert made.plan(x[:40] + 1e-3, PUBLIC).agreement == 1
 
 
 def test_what_a_plan_says(private: PrivateNeighbours) -> None:
     told = " ".join(str(private._backend.plan).split())
     for words in (
-        "THE CLIENT CAN COMPUTE EVERY RECORD'S CODE",
-        "estimated distance of each to EVERY record",
+        "PUBLIC, as whoever planned it said: every client can compute all of them",
+        "the Euclidean distance of each to EVERY record",
         "the class of each of 133 records",
-        "distances of 14 samples locate every record",
-        "no sample, no distance, no class",
+        "13 samples with their scores give EVERY record away",
+        "no sample, no score",
+        "IT LEARNS FROM WHAT IS FETCHED AFTERWARDS",
         "centres and scales of the training data",
         "5 nearest of 133, each with one vote",
         "have the class of exact nearest neighbours",
@@ -322,64 +244,61 @@ def test_what_a_plan_says(private: PrivateNeighbours) -> None:
         assert words in told
     data = private.client().plan.to_bytes()
     assert b"agreement" not in data
-    assert b"codes" not in data
-    by_distance = PrivateNeighbours(model(weights="distance")).fit(XT, YT).plan(XT)
-    assert "the inverse of its estimated distance" in str(by_distance)
-
-
-def test_candidates(private: PrivateNeighbours) -> None:
-    found = str(private.candidates(5))
-    assert "* codes" in found
+    assert b"vectors" not in data
+    by_distance = PrivateNeighbours(model(weights="distance")).fit(XT, YT).plan(XT, PUBLIC)
+    assert "the inverse of its distance" in str(by_distance)
 
 
 # Runs ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:.*were brought within")
 @pytest.mark.parametrize(
     ("options", "wishes"),
     [
         ({}, {}),
-        ({"weights": "distance", "n_neighbors": 1}, {"bits": 256, "random_state": 7}),
+        ({"weights": "distance", "n_neighbors": 1}, {"bits": 4}),
         ({"metric": "cosine", "weights": "distance"}, {}),
-        ({"metric": "l2"}, {"bits": 512}),
+        ({"metric": "l2"}, {"bits": 9}),
     ],
 )
 def test_simulated_runs_are_encrypted_ones(options: Any, wishes: Any) -> None:
-    """Exactly: nearest records, angles, votes, classes and bytes."""
+    """Exactly: nearest records, distances, votes, classes and bytes."""
     made = PrivateNeighbours(model(**options)).fit(XT, np.array(["a", "b", "c"])[YT])
-    plan = made.plan(XT, Neighbours(min_agreement=0.8, **wishes))
-    rows = XV[: min(20, plan.rows)]
-    run = made.run(rows, progress=False)
-    simulated = made.run(rows, fhe="simulate")
+    plan = made.plan(XT, Search(records="public", min_agreement=0.8, **wishes))
+    rows = XV[:20]
+    run = made.run(rows, progress=False, clip=True)
+    simulated = made.run(rows, fhe="simulate", clip=True)
     for name, found in run._asdict().items():
         assert np.array_equal(found, getattr(simulated, name)), name
     assert run.sizes == plan.sizes(len(rows))
     assert run.error is None
     assert (run.predictions == made.predict(rows)).mean() > 0.8
     assert run.indices.shape == (len(rows), plan.neighbours)
-    shares = made.predict_proba(rows, fhe="simulate")
+    shares = made.predict_proba(rows, fhe="simulate", clip=True)
     assert shares.sum(axis=1) == pytest.approx(1)
     assert (made.classes_[shares.argmax(axis=1)] == run.predictions).all()
-    # The nearest by codes are near: within the angles that errors of codes explain.
+    # Most of the nearest are those of exact distances.
     _, exact = made.estimator_[-1].kneighbors(made.estimator_[0].transform(rows))
     assert np.mean([len(set(a) & set(b)) for a, b in zip(exact, run.indices, strict=True)]) > (
-        0.45 * plan.neighbours
+        (0.95 if "bits" in wishes and wishes["bits"] > 8 else 0.6) * plan.neighbours
     )
 
 
 def test_more_samples_than_a_query_has() -> None:
     x, y = load_digits(return_X_y=True)
     made = PrivateNeighbours(make_pipeline(PCA(12), KNeighborsClassifier(3)))
-    plan = made.fit(x[:200], y[:200]).plan(x[200:400], Neighbours(bits=64, min_agreement=0.5))
-    run = made.run(x, progress=False)
-    assert np.array_equal(run.indices, made.run(x, fhe="simulate").indices)
-    assert run.sizes == plan.sizes(len(x)) == tuple(2 * n for n in plan.sizes(1))
+    plan = made.fit(x[:200], y[:200]).plan(x[:400], Search(records="public", bits=5))
+    run = made.run(x[:40], progress=False)
+    assert plan.rows == 16
+    assert np.array_equal(run.indices, made.run(x[:40], fhe="simulate").indices)
+    assert run.sizes == plan.sizes(40)
 
 
 def test_two_classes_have_one_score() -> None:
     x, y = load_breast_cancer(return_X_y=True)
     made = PrivateNeighbours(model()).fit(x[:300], y[:300])
-    made.plan(x[300:])
+    made.plan(x[300:], PUBLIC)
     run = made.run(x[300:340], progress=False)
     assert run.scores.shape == (40,)
     assert ((run.scores > 0) == run.predictions).all()
@@ -392,28 +311,35 @@ def test_two_classes_have_one_score() -> None:
 
 
 def test_two_sides_that_share_bytes_alone(private: PrivateNeighbours, tmp_path: Path) -> None:
-    plan = NeighboursPlan.from_bytes(private.client().plan.to_bytes())
-    client = NeighboursClient(plan)
-    server_file = private.server().to_bytes()
-    server = NeighboursServer.from_bytes(server_file)
+    plan = SearchPlan.from_bytes(private.client().plan.to_bytes())
+    client = SearchClient(plan)
+    server_file = private._backend.server().to_bytes()
+    keys = client.public_keys()
+    server = SearchServer.from_bytes(server_file, keys=keys)
     assert server.to_bytes() == server_file
-    answer = server.answer(client.encrypt(XV).data)
-    found = client.decrypt(answer)
-    expected = private.run(XV, fhe="simulate")
+    rows = XV[:16]
+    query = client.encrypt(rows).data
+    answer = server.answer(query)
+    found = client.decrypt(answer, query=query)
+    with pytest.raises(hesc.ParameterError, match="give query="):
+        client.decrypt(answer)
+    expected = private.run(rows, fhe="simulate")
     assert np.array_equal(found.predictions, expected.predictions)
     assert np.array_equal(found.indices, expected.indices)
-    assert np.array_equal(client.probabilities(answer), plan.probabilities(expected.scores))
+    shares = client.probabilities(answer, query=query)
+    assert np.array_equal(shares, plan.probabilities(expected.scores))
     client.secret.save(tmp_path / "key", passphrase="words")
     secret = hesc.SecretKey.load(plan.params, tmp_path / "key", passphrase="words")
-    kept = NeighboursClient(plan, secret=secret)
-    assert np.array_equal(kept.decrypt(answer).indices, found.indices)
+    kept = SearchClient(plan, secret=secret)
+    assert np.array_equal(kept.decrypt(answer, query=query).indices, found.indices)
+    assert SearchClient(plan, secret=secret, keys=keys).public_keys() == keys
     with pytest.raises(hesc.ParameterError, match="without its public one"):
         kept.public_keys()
     with pytest.raises(hesc.KeyMismatchError):
-        NeighboursClient(plan).decrypt(answer)
+        SearchClient(plan).decrypt(answer, query=query)
     other = hesc.keygen(hesc.Params.preset("bfv_1024"))[0]
     with pytest.raises(hesc.ParameterError, match="another's"):
-        NeighboursClient(plan, secret=other)
+        SearchClient(plan, secret=other)
     with pytest.raises(hesc.ShapeError, match="as several"):
         client.encrypt(np.tile(XV, (30, 1)))
     for party in (client, server):
@@ -424,19 +350,20 @@ def test_two_sides_that_share_bytes_alone(private: PrivateNeighbours, tmp_path: 
 def test_a_server_needs_no_secrets_and_no_scikit_learn(parties: Sides, tmp_path: Path) -> None:
     client, server = parties
     (tmp_path / "server").write_bytes(server.to_bytes())
-    (tmp_path / "query").write_bytes(client.encrypt(XV[:2]).data)
+    (tmp_path / "query").write_bytes(query := client.encrypt(XV[:2]).data)
+    (tmp_path / "keys").write_bytes(client.public_keys())
     code = """
 import sys
 from pathlib import Path
 from hesc.protocols import registry
 
 at = Path(sys.argv[1])
-server = registry.read_server((at / "server").read_bytes())
+server = registry.read_server((at / "server").read_bytes(), keys=(at / "keys").read_bytes())
 (at / "answer").write_bytes(server.answer((at / "query").read_bytes()))
 assert not {"hesc.secret", "sklearn"} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
-    found = client.decrypt((tmp_path / "answer").read_bytes())
+    found = client.decrypt((tmp_path / "answer").read_bytes(), query=query)
     assert len(found.predictions) == 2
 
 
@@ -444,39 +371,50 @@ def test_other_plans_are_refused(private: PrivateNeighbours, parties: Sides) -> 
     client, server = parties
     query = client.encrypt(XV[:2]).data
     other = PrivateNeighbours(model(n_neighbors=3)).fit(XT, YT)
-    other.plan(XT)
+    other.plan(XT, PUBLIC)
+    asks = other.client()
+    served = other.server(keys=asks.public_keys())
     with pytest.raises(hesc.WireError, match="another plan"):
-        other.server().answer(query)
+        served.answer(query)
     with pytest.raises(hesc.WireError, match="another plan"):
-        client.decrypt(other.server().answer(other.client().encrypt(XV[:2]).data))
+        client.decrypt(served.answer(asks.encrypt(XV[:2]).data))
     with pytest.raises(hesc.WireError):
         client.decrypt(query)
+    answer = server.answer(query)
     with pytest.raises(hesc.WireError):
-        server.answer(server.answer(query))
-    # Codes and distances of other shapes under the plan's own name.
-    name, params = client.plan.digest[:16], client.plan.params
-    for codes, samples, words in (
-        (np.zeros((2, 3), np.uint64), 2, "codes of 960 bits"),
-        (np.zeros((2, 15), np.uint64), 3, "one for each of its samples"),
-        (np.zeros((1025, 15), np.uint64), 1024, "one for each of its samples"),
-        (np.zeros((1025, 15), np.uint64), 1025, "1024 samples at most"),
+        server.answer(answer)
+    # Parts of other numbers under the plan's own name.
+    name = client.plan.digest[:16]
+    sent = client.plan.opened(query, Kind.QUERY).parts
+    for samples, parts, words in (
+        (1, sent, "a part for each"),
+        (3, sent, "a part for each"),
+        (17, sent * 9, "16 samples at most"),
+        (2, (*sent[:1], sent[1][:-1]), "wire|length"),
     ):
-        asked = encrypt_codes(client.secret, codes)
         with pytest.raises(hesc.WireError, match=words):
-            server.answer(Message(Kind.QUERY, name, samples, (asked,)).to_bytes())
-    read = EncryptedCodes.from_bytes(params, encrypt_codes(client.secret, codes[:2]))
-    for records, samples, words in ((5, 2, "other records"), (133, 1, "answer is of 2 samples")):
-        data = read.distances(private._backend.codes[:records]).to_bytes()
-        lie = Message(Kind.ANSWER, name, samples, (data,), name_of(query)).to_bytes()
+            server.answer(Message(Kind.QUERY, name, samples, parts).to_bytes())
+    told = client.plan.opened(answer, Kind.ANSWER).parts
+    few = SearchServer(client.plan, private._backend.entries[:5], keys=client.public_keys())
+    fewer = client.plan.opened(few.answer(query), Kind.ANSWER).parts
+    for samples, parts, words in (
+        (2, fewer, "other records"),
+        (2, (*fewer[:1], *told[1:]), "different numbers of records"),
+        (2, told[:2], "a part for each"),
+        (2, (*told[:2], told[2][:-2]), "other records"),
+        (1, (told[0], told[2]), "answer is of 1 samples"),
+    ):
+        lie = Message(Kind.ANSWER, name, samples, parts, name_of(query)).to_bytes()
         with pytest.raises(hesc.WireError, match=words):
-            client.decrypt(lie)
+            client.decrypt(lie, query=query)
+    parts = (*told[:2], bytes(len(told[2])))
+    with pytest.raises(hesc.DecryptionError, match="no records have such distances"):
+        client.decrypt(Message(Kind.ANSWER, name, 2, parts, name_of(query)).to_bytes(), query=query)
 
 
-def test_codes_are_not_hidden_and_servers_take_no_keys(parties: Sides) -> None:
+def test_records_are_not_hidden(parties: Sides) -> None:
     _, server = parties
     assert server.answers_left is None
-    with pytest.raises(hesc.ParameterError, match="leave out keys"):
-        NeighboursServer.from_bytes(server.to_bytes(), keys=b"x")
 
 
 # Deployments --------------------------------------------------------------------------------------
@@ -486,7 +424,7 @@ def test_deployments_and_file_commands(tmp_path: Path) -> None:
     labels = np.array(["barolo", "grignolino", "barbera, =1+1"])
     names = [f"feature {n}" for n in range(13)]
     made = PrivateNeighbours(model()).fit(XT, labels[YT])
-    made.plan(XT, names=names)
+    made.plan(XT, PUBLIC, names=names)
     made.save(tmp_path / "d", sample=20)
     Deployment.open(tmp_path / "d")
     report = (tmp_path / "d" / "report.html").read_text()
@@ -494,16 +432,27 @@ def test_deployments_and_file_commands(tmp_path: Path) -> None:
     assert "Private nearest neighbours" in report
     assert "of 20)" in report
     client, server = tmp_path / "d" / "client", tmp_path / "d" / "server"
-    assert json.loads((client / "plan.json").read_bytes())["protocol"] == "neighbours"
-    files.keygen(client, tmp_path / "k")
+    assert json.loads((client / "plan.json").read_bytes())["protocol"] == "search"
+    files.keygen(client, tmp_path / "k", tmp_path / "keys")
     rows = XV[:7]
     with (tmp_path / "r.csv").open("x", newline="") as file:
         csv.writer(file).writerows([names[::-1], *rows[:, ::-1].tolist()])
     files.encrypt(tmp_path / "r.csv", client, tmp_path / "k", tmp_path / "q")
     with pytest.raises(hesc.ParameterError, match="leave out --ledger"):
-        files.evaluate(tmp_path / "q", server, tmp_path / "a", None, tmp_path / "count")
-    files.evaluate(tmp_path / "q", server, tmp_path / "a")
-    files.decrypt(tmp_path / "a", client, tmp_path / "k", tmp_path / "p", probabilities=True)
+        files.evaluate(
+            tmp_path / "q", server, tmp_path / "a", tmp_path / "keys", tmp_path / "count"
+        )
+    files.evaluate(tmp_path / "q", server, tmp_path / "a", tmp_path / "keys")
+    with pytest.raises(hesc.ParameterError, match="--query"):
+        files.decrypt(tmp_path / "a", client, tmp_path / "k", tmp_path / "p")
+    files.decrypt(
+        tmp_path / "a",
+        client,
+        tmp_path / "k",
+        tmp_path / "p",
+        probabilities=True,
+        query=tmp_path / "q",
+    )
     with (tmp_path / "p").open(newline="") as file:
         header, *found = csv.reader(file)
     told = [f"{what} {name}" for what in ("score", "probability") for name in made.classes_]
@@ -552,7 +501,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("kind", ["euclidean", "cosine"])
 def test_strange_plans_are_refused_or_are_plans(kind: str) -> None:
     made = PrivateNeighbours(model(metric=kind)).fit(XT, YT)
-    made.plan(XT)
+    made.plan(XT, PUBLIC)
     good = made.client().plan.to_bytes()
     refused = 0
     for path in places(json.loads(good)):
@@ -563,62 +512,47 @@ def test_strange_plans_are_refused_or_are_plans(kind: str) -> None:
                 inside = inside[name]
             inside[path[-1]] = strange
             try:
-                found = NeighboursPlan.from_bytes(json.dumps(document).encode())
+                found = SearchPlan.from_bytes(json.dumps(document).encode())
             except hesc.HescError:
                 refused += 1
                 continue
             # What can be read can be written, printed, and used.
-            assert NeighboursPlan.from_bytes(found.to_bytes()).digest == found.digest
+            assert SearchPlan.from_bytes(found.to_bytes()).digest == found.digest
             assert str(found)
             assert found.sizes(3).up > 0
             try:
-                found.coding.encode(found.prepared(XV[:1]).features)
+                found.rounded(found.prepared(XV[:1]).features, queries=True)
             except hesc.HescError:
                 continue
     assert refused > 300
     for data in (b"", b"{}", good[:-1], good + b" {}", good.replace(b"plan 1", b"plan 2")):
         with pytest.raises(hesc.WireError):
-            NeighboursPlan.from_bytes(data)
+            SearchPlan.from_bytes(data)
 
 
 def test_plans_whose_parts_do_not_go_together(private: PrivateNeighbours) -> None:
     good = json.loads(private._backend.plan.to_bytes())
     for changed, words in (
-        ({"metric": "cosine"}, "no centre"),
+        ({"metric": "cosine"}, "length 1"),
+        ({"metric": "hamming"}, "no step"),
         ({"neighbours": 133}, "fewer records vote"),
-        ({"labels": [0, 1, 3]}, "places of classes"),
-        ({"labels": [0] * 65537}, "65536 labels"),
+        ({"neighbours": 0}, "one at least"),
+        ({"labels": "AAAA"}, "one for each record"),
+        ({"labels": None}, "where there are classes"),
+        ({"most_records": 134}, "one for each record"),
+        ({"records": "secret"}, "records"),
+        ({"query_step": 0.25}, "one step"),
+        ({"step": 1e-9, "query_step": 1e-9}, "larger step"),
+        ({"expanded": 1}, "true or false"),
+        ({"shared": 9}, "from 1 to 8"),
+        ({"signs": "AAAA"}, "32 random bytes"),
         ({"answers": None}, "fields"),
         ({"names": ["a"]}, "as many names"),
         ({"inputs": 5}, "as many names"),
-        ({"inputs": 5, "names": []}, "transform"),
+        ({"inputs": 5, "names": []}, "transform|features|centre"),
     ):
         with pytest.raises(hesc.WireError, match=words):
-            NeighboursPlan.from_bytes(json.dumps(good | changed).encode())
-    for coding, words in (
-        ({"bits": 100}, "multiple of 64"),
-        ({"bits": 1024}, "960 bits at most"),
-        ({"bits": 4096, "features": 13}, "960 bits at most"),
-        ({"seed": 2**32}, "seed below"),
-        ({"lift": 3.0}, "power of two"),
-        ({"lift": 0.0}, "or neither"),
-        ({"features": 12}, "or neither"),
-        ({"digest": "A" * 64}, "hexadecimal"),
-    ):
-        document = good | {"coding": good["coding"] | coding}
-        with pytest.raises(hesc.WireError, match=words):
-            NeighboursPlan.from_bytes(json.dumps(document).encode())
-
-
-def test_projections_that_numpy_draws_otherwise(private: PrivateNeighbours) -> None:
-    """Codes would not compare: refused before anything is encrypted."""
-    plan = private._backend.plan
-    other = replace(plan, coding=replace(plan.coding, digest="0" * 64))
-    with pytest.raises(hesc.ParameterError, match="draws other projections"):
-        NeighboursClient(other).encrypt(XV[:1])
-    assert SignProjection(3, bits=64, random_state=0).digest != plan.coding.digest
-    # As numpy's generator gave them when this was written.
-    assert SignProjection(2, bits=64, random_state=1).digest.startswith("0e3e7c324641f034")
+            SearchPlan.from_bytes(json.dumps(good | changed).encode())
 
 
 def test_damaged_bytes(private: PrivateNeighbours, parties: Sides) -> None:
@@ -628,10 +562,11 @@ def test_damaged_bytes(private: PrivateNeighbours, parties: Sides) -> None:
     answer = server.answer(query)
     rng = np.random.default_rng(0)
     readers: list[tuple[bytes, Callable[[bytes], Any], int]] = [
-        (private._backend.plan.to_bytes(), NeighboursPlan.from_bytes, 300),
-        (server.to_bytes(), NeighboursServer.from_bytes, 300),
+        (private._backend.plan.to_bytes(), SearchPlan.from_bytes, 300),
+        (server.to_bytes(), SearchServer.from_bytes, 300),
+        (client.public_keys(), lambda data: SearchServer(client.plan, keys=data), 100),
         (query, server.answer, 25),
-        (answer, client.decrypt, 100),
+        (answer, lambda data: client.decrypt(data, query=query), 100),
     ]
     for good, read, times in readers:
         refused = 0
@@ -646,9 +581,13 @@ def test_damaged_bytes(private: PrivateNeighbours, parties: Sides) -> None:
                 refused += 1
         assert refused >= times // 2
     document = json.loads(server.to_bytes())
-    for codes in ("", "AAAA", document["codes"] + "AAAA", 7, None):
+    for vectors in ("", "AAAA", document["vectors"] + "AAAA", 7):
         with pytest.raises(hesc.WireError):
-            NeighboursServer.from_bytes(json.dumps(document | {"codes": codes}).encode())
+            SearchServer.from_bytes(json.dumps(document | {"vectors": vectors}).encode())
+    longer = np.full((1, 13), 32767, dtype="<i2").tobytes()
+    wrong = json.dumps(document | {"vectors": base64.b64encode(longer).decode()}).encode()
+    with pytest.raises(hesc.WireError, match="does not fit its plan"):
+        SearchServer.from_bytes(wrong)
 
 
 # Refusals -----------------------------------------------------------------------------------------
@@ -688,9 +627,7 @@ def test_other_classes_name_this_one() -> None:
     with pytest.raises(hesc.ParameterError, match="nearest: PrivateNeighbours"):
         hesc.ml.PrivateClassifier(KNeighborsClassifier()).fit(XT, YT)
     with pytest.raises(hesc.ParameterError, match="PrivateNeighbours"):
-        hesc.ml.PrivateClassifier(LogisticRegression(max_iter=9000)).fit(XT, YT).plan(
-            XT, Neighbours()
-        )
+        hesc.ml.PrivateClassifier(LogisticRegression(max_iter=9000)).fit(XT, YT).plan(XT, PUBLIC)
 
 
 @pytest.mark.parametrize(
@@ -705,15 +642,18 @@ def test_other_classes_name_this_one() -> None:
         ("distances", "Parameter", "of hesc.ml; got 'distances'"),
         (Outsourced(), "Parameter", "EncryptedGallery"),
         (Parties({"p": [0]}), "Parameter", "hesc.protocols.linkage"),
-        (Neighbours, "Parameter", "an object, not its class"),
-        (Neighbours(bits=100), "Parameter", "multiple of 64"),
-        (Neighbours(bits=1024), "OutOfRange", "64 to 960"),
-        (Neighbours(bits=1.5), "Shape", "whole number"),  # type: ignore[arg-type]
-        (Neighbours(min_agreement=1.5), "Parameter", "from 0 to 1"),
-        (Neighbours(min_agreement=True), "Parameter", "from 0 to 1"),
-        (Neighbours(min_agreement="x"), "Shape", "real numbers"),  # type: ignore[arg-type]
-        (Neighbours(random_state=-1), "OutOfRange", "random_state"),
-        (Neighbours(random_state=2**32), "OutOfRange", "random_state"),
+        (Search, "Parameter", "an object, not its class"),
+        (Search(), "Parameter", "clients of a search can compute every record"),
+        (Search(records="secret"), "Parameter", "say so by records='public'"),
+        (Search(records="public", bits=1), "OutOfRange", "2 to 14"),
+        (Search(records="public", bits=1.5), "Shape", "whole"),  # type: ignore[arg-type]
+        (Search(records="public", min_agreement=1.5), "Parameter", "from 0 to 1"),
+        (Search(records="public", min_agreement=True), "Parameter", "from 0 to 1"),
+        (
+            Search(records="public", min_agreement="x"),  # type: ignore[arg-type]
+            "Shape",
+            "real numbers",
+        ),
     ],
 )
 def test_options_that_cannot_be(options: Any, error: str, words: str) -> None:
@@ -727,25 +667,24 @@ def test_options_that_cannot_be(options: Any, error: str, words: str) -> None:
 def test_names_and_options_of_others_are_refused() -> None:
     made = PrivateNeighbours(model()).fit(XT, YT)
     with pytest.raises(hesc.ParameterError, match="names are 13"):
-        made.plan(XT, names=["a"])
-    assert "most of their variance" in " ".join(str(Neighbours.__doc__).split())
+        made.plan(XT, PUBLIC, names=["a"])
     wrong: Any = {"hidden": True}
     with pytest.raises(TypeError, match="unexpected keyword argument 'hidden'"):
-        Neighbours(**wrong)
+        Search(**wrong)
 
 
 def test_models_that_cannot_be_planned() -> None:
     with pytest.raises(hesc.ParameterError, match="one class"):
-        PrivateNeighbours(KNeighborsClassifier()).fit(XT, np.zeros(len(XT))).plan(XT)
+        PrivateNeighbours(KNeighborsClassifier()).fit(XT, np.zeros(len(XT))).plan(XT, PUBLIC)
     with pytest.raises(hesc.ParameterError, match="all of them vote"):
-        PrivateNeighbours(model(n_neighbors=133)).fit(XT, YT).plan(XT)
+        PrivateNeighbours(model(n_neighbors=133)).fit(XT, YT).plan(XT, PUBLIC)
     several = KNeighborsClassifier().fit(XT, np.column_stack([YT, YT]))
     with pytest.raises(hesc.ParameterError, match="several targets"):
         PrivateNeighbours.from_fitted(several)
     zeros = np.vstack([XT, np.zeros(13)])
     cosines = PrivateNeighbours(KNeighborsClassifier(metric="cosine")).fit(zeros, [*YT, 0])
-    with pytest.raises(hesc.OutOfRangeError, match="zeros has no direction"):
-        cosines.plan(XT)
+    with pytest.raises(hesc.OutOfRangeError, match="all zeros, which has no direction"):
+        cosines.plan(XT, PUBLIC)
 
 
 def test_samples_that_are_refused(private: PrivateNeighbours, parties: Sides) -> None:
@@ -764,20 +703,23 @@ def test_samples_that_are_refused(private: PrivateNeighbours, parties: Sides) ->
             client.encrypt(bad)
         assert "1.7e" not in str(raised.value)
     cosines = PrivateNeighbours(KNeighborsClassifier(metric="cosine")).fit(XT, YT)
-    plan = cosines.plan(XT, Neighbours(min_agreement=0.5))
+    plan = cosines.plan(XT, Search(records="public", min_agreement=0.5))
     rows = XV[:3].copy()
     rows[1] = 0
-    with pytest.raises(hesc.OutOfRangeError, match="sample 1 is all zeros"):
+    with pytest.raises(hesc.OutOfRangeError, match="vector 1 is all zeros"):
         plan.prepared(rows)
-    with pytest.raises(hesc.OutOfRangeError, match="sample 1 is all zeros"):
+    with pytest.raises(hesc.OutOfRangeError, match="vector 1 is all zeros"):
         cosines.run(rows, fhe="simulate")
-    # Far from all records there are nearest ones too.
-    assert private.predict(XV[:1] * 1e6, fhe="simulate").shape == (1,)
+    # Far from all records a sample is refused, or brought nearer in its own direction.
+    with pytest.raises(hesc.OutOfRangeError, match="clip=True"):
+        private.predict(XV[:1] * 1e6, fhe="simulate")
+    with pytest.warns(UserWarning, match="13 values in 1 of 1 samples"):
+        assert private.predict(XV[:1] * 1e6, fhe="simulate", clip=True).shape == (1,)
 
 
 def test_plans_are_of_the_model_as_it_is() -> None:
     made = PrivateNeighbours(model()).fit(XT, YT)
-    made.plan(XT)
+    made.plan(XT, PUBLIC)
     again = pickle.loads(pickle.dumps(made))  # noqa: S301 - of our own
     for other in (again, clone(made).fit(XT, YT)):
         with pytest.raises(hesc.ParameterError, match="no plan"):
@@ -785,12 +727,12 @@ def test_plans_are_of_the_model_as_it_is() -> None:
     made.estimator_[-1].n_neighbors = 3
     with pytest.raises(hesc.ParameterError, match="changed since"):
         made.predict(XV, fhe="simulate")
-    made.plan(XT)
+    made.plan(XT, PUBLIC)
     made.estimator_[-1]._fit_X[0] += 1
     with pytest.raises(hesc.ParameterError, match="changed since"):
         made.client()
     fitted = PrivateNeighbours.from_fitted(model().fit(XT, YT))
-    fitted.plan(XT)
+    fitted.plan(XT, PUBLIC)
     assert np.array_equal(fitted.predict(XV), model().fit(XT, YT).predict(XV))
 
 
@@ -800,6 +742,6 @@ def test_fitted_on_sparse_records() -> None:
     x, y = load_digits(return_X_y=True)
     fitted = KNeighborsClassifier().fit(csr_matrix(x[:300]), y[:300])
     made = PrivateNeighbours.from_fitted(fitted)
-    plan = made.plan(x[300:400])
+    plan = made.plan(x[300:400], PUBLIC)
     assert plan.agreement is not None
     assert (made.predict(x[300:400], fhe="simulate") == made.predict(x[300:400])).mean() > 0.9

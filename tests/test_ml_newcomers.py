@@ -36,7 +36,6 @@ from hesc.ml import (
     Classes,
     ClientFolder,
     ClippedWarning,
-    Neighbours,
     Network,
     OwnerFolder,
     PrivateClassifier,
@@ -44,6 +43,7 @@ from hesc.ml import (
     PrivateNeighbours,
     PrivateRegressor,
     Scores,
+    Search,
     ServerFolder,
     Trees,
 )
@@ -200,12 +200,9 @@ def test_folders_of_the_other_side_are_named(tmp_path: Path) -> None:
 
 
 def test_neighbours_are_told_what_is_left_to_do() -> None:
-    """No bits beyond all that there are."""
     made = PrivateNeighbours(KNeighborsClassifier()).fit(X, Y)
     with pytest.raises(hesc.ParameterError, match=r"StandardScaler first, ask for more bits="):
-        made.plan(X, Neighbours(bits=64, min_agreement=1))
-    with pytest.raises(hesc.ParameterError, match="first, take more neighbours"):
-        made.plan(X, Neighbours(min_agreement=1))
+        made.plan(X, Search(records="public", bits=2, min_agreement=1))
 
 
 @pytest.mark.parametrize("more", [1e-1, 1e-4, 1e-9, 1e-15])

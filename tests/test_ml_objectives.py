@@ -21,7 +21,6 @@ from sklearn.tree import DecisionTreeClassifier
 import hesc
 from hesc.ml import (
     Classes,
-    Neighbours,
     Outsourced,
     Parties,
     PrivateClassifier,
@@ -30,6 +29,7 @@ from hesc.ml import (
     PrivateRegressor,
     PrivateSquareNetwork,
     Scores,
+    Search,
     Streams,
 )
 from hesc.planner import OBJECTIVES, decide
@@ -83,7 +83,7 @@ def _tree(seed: int) -> tuple[Any, Any, Any]:
 def _neighbours(seed: int) -> tuple[Any, Any, Any]:
     rows, labels = _random(seed)
     private = PrivateNeighbours(KNeighborsClassifier(3 + seed)).fit(rows, labels)
-    return private, rows, Neighbours(min_agreement=0.8, random_state=seed)
+    return private, rows, Search(records="public", min_agreement=0.8)
 
 
 def _network(seed: int) -> tuple[Any, Any, Any]:
@@ -175,7 +175,7 @@ def test_all_plans_that_might_be_served_run_as_predicted() -> None:
             assert objective(found.task, measured.seconds, measured) > 0
 
 
-def test_objectives_choose_different_engines_and_codes() -> None:
+def test_objectives_choose_different_engines_and_bits() -> None:
     private = PrivateClassifier(DecisionTreeClassifier(max_depth=2, random_state=0)).fit(X, Y)
     engines = {wanted: private.plan(X, Classes(), objective=wanted).engine for wanted in OBJECTIVES}
     assert engines["bytes"] == "bootstrapped"
@@ -185,10 +185,10 @@ def test_objectives_choose_different_engines_and_codes() -> None:
     near, rows, options = fitted("neighbours", 0)
     fewest = near.plan(rows, options, objective="bytes")
     assert fewest.agreement >= 0.8
-    assert fewest.coding.bits < near.plan(rows, options).coding.bits
-    asked = replace(options, bits=256)
-    assert near.plan(rows, asked, objective="memory").coding.bits == 256
-    assert "codes alone keeps these options" in str(near.decision_)
+    assert fewest.step >= near.plan(rows, options).step
+    asked = replace(options, bits=10)
+    assert near.plan(rows, asked, objective="memory").step < fewest.step
+    assert "search alone keeps these options" in str(near.decision_)
 
 
 def test_plans_without_an_objective_are_as_ever() -> None:
@@ -216,7 +216,7 @@ def test_what_cannot_be_is_refused() -> None:
         with pytest.raises(hesc.ParameterError, match=r"objective.*latency"):
             private.plan(rows, objective=wrong)
     with pytest.raises(hesc.ParameterError, match="not served here"):
-        private.plan(rows, Neighbours(), objective="bytes")
+        private.plan(rows, Search(records="public"), objective="bytes")
     # As without an objective: the reason against the first plan.
     for options in (Scores(max_error=1e-30), Classes(bits=1, min_agreement=1.0), Classes(batch=0)):
         with pytest.raises(hesc.HescError) as alone:

@@ -31,12 +31,12 @@ from hesc.ml import (
     LinearClient,
     LinearPlan,
     LinearServer,
-    Neighbours,
     Network,
     Parties,
     PrivateClassifier,
     PrivateRegressor,
     Scores,
+    Search,
 )
 from hesc.protocols.message import Kind
 
@@ -337,7 +337,7 @@ class Own(DecisionTreeClassifier):  # type: ignore[misc]
         (lambda: PrivateClassifier(Own()), "Parameter", "Own is not.*nearest: DecisionTreeC"),
         (lambda: PrivateClassifier(Ridge()), "Parameter", "Ridge is not.*nearest: PrivateRegr"),
         (lambda: PrivateClassifier(None), "Parameter", "NoneType is not"),
-        (lambda: PrivateRegressor(KNeighborsRegressor()), "Parameter", "KNeighbors.*hesc.codes"),
+        (lambda: PrivateRegressor(KNeighborsRegressor()), "Parameter", "KNeighbors.*hesc.search"),
         (
             lambda: PrivateClassifier(make_pipeline(RBFSampler(), LinearSVC())),
             "Parameter",
@@ -353,7 +353,7 @@ def test_other_estimators_are_refused(act: Callable[[], Any], error: str, text: 
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        (Neighbours(), "Parameter", "hesc.codes"),
+        (Search(records="public"), "Parameter", "hesc.search"),
         (Network(), "Parameter", "PrivateMLPClassifier"),
         ("class", "Parameter", "options of a plan are .*Classes"),
         (Parties, "Parameter", "an object, not its class"),

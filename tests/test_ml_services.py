@@ -40,7 +40,6 @@ from hesc.cli import compiling, files
 from hesc.ml import (
     Classes,
     Deployment,
-    Neighbours,
     Network,
     Outsourced,
     Parties,
@@ -51,6 +50,7 @@ from hesc.ml import (
     PrivateRegressor,
     PrivateSquareNetwork,
     Scores,
+    Search,
     Streams,
     report,
 )
@@ -96,7 +96,7 @@ OPTIONS: dict[str, Any] = {
     "Outsourced": Outsourced(),
     "Parties": Parties({"p": [0, 1], "q": [2, 3]}),
     "Network": Network(),
-    "Neighbours": Neighbours(),
+    "Search": Search(records="public"),
     "Streams": Streams(),
 }
 SETTING = {
@@ -104,7 +104,7 @@ SETTING = {
     "Classes": "client_server",
     "Outsourced": "outsourced",
     "Parties": "many_parties",
-    "Neighbours": "client_server",
+    "Search": "client_server",
     "Streams": "outsourced",
 }
 
@@ -121,7 +121,7 @@ def test_all_options_are_served_or_refused(kind: str, estimators: dict[str, Any]
     """A plan says its setting in words; a refusal names the options that are served."""
     private = estimators[kind]
     served = {each.__name__ for each in private._backends}
-    own = {"neighbours": "Neighbours", "streams": "Streams"}
+    own = {"neighbours": "Search", "streams": "Streams"}
     assert own.get(kind, "Network" if "network" in kind else "Scores") in served
     for name, options in OPTIONS.items():
         if name in served:
@@ -197,7 +197,10 @@ EDITED: dict[str, tuple[Any, Any]] = {
         PrivateClassifier(DecisionTreeClassifier(max_depth=2, random_state=0)),
         Classes(engine="binary", min_agreement=0),
     ),
-    "neighbours": (PrivateNeighbours(KNeighborsClassifier()), Neighbours(min_agreement=0)),
+    "neighbours": (
+        PrivateNeighbours(KNeighborsClassifier()),
+        Search(records="public", min_agreement=0),
+    ),
     "network": (PrivateMLPClassifier(MLPClassifier((3,), max_iter=50, random_state=0)), None),
     "gaussian": (PrivateClassifier(GaussianNB()), None),
 }

@@ -30,6 +30,7 @@ from hesc.ml import (
     PrivateClassifier,
     PrivateNeighbours,
     Scores,
+    Search,
 )
 from hesc.models.trees import TreeEnsemble
 from hesc.protocols import registry
@@ -72,9 +73,9 @@ def test_rows_planned_with_have_the_columns_that_are_named(
 def test_neighbours_are_tried_on_the_columns_that_are_named() -> None:
     private = PrivateNeighbours(KNeighborsClassifier()).fit(X, Y)
     table = pytest.importorskip("pandas").DataFrame(X, columns=NAMES)
-    assert private.plan(table, names=NAMES).names == NAMES
+    assert private.plan(table, Search(records="public"), names=NAMES).names == NAMES
     with pytest.raises(ShapeError, match="another order"):
-        private.plan(table[NAMES[::-1]], names=NAMES)
+        private.plan(table[NAMES[::-1]], Search(records="public"), names=NAMES)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -123,7 +124,9 @@ def test_no_plan_has_one_name_for_two_features(private: PrivateClassifier, name:
     plan = (
         private.plan(X, SETTINGS[name], names=NAMES)
         if name == "parties"
-        else PrivateNeighbours(KNeighborsClassifier()).fit(X, Y).plan(X, names=NAMES)
+        else PrivateNeighbours(KNeighborsClassifier())
+        .fit(X, Y)
+        .plan(X, Search(records="public"), names=NAMES)
     )
     given = json.loads(plan.to_bytes()) | {"names": ["a", "a", "c", "d"]}
     with pytest.raises(WireError, match="one name for several"):

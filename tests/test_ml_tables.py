@@ -51,6 +51,7 @@ from hesc.ml import (
     PrivateNeighbours,
     PrivateRegressor,
     Scores,
+    Search,
     ServerFolder,
 )
 
@@ -324,7 +325,7 @@ def test_networks() -> None:
 
 def test_neighbours() -> None:
     made = PrivateNeighbours(make_pipeline(before(), KNeighborsClassifier())).fit(X, Y)
-    made.plan(X)
+    made.plan(X, Search(records="public"))
     found = made.predict(X[:20], fhe="execute", progress=False)
     assert (found == made.predict(X[:20])).mean() > 0.8
 

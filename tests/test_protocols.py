@@ -20,6 +20,7 @@ from hesc.ml import (
     PrivateClassifier,
     PrivateMLPClassifier,
     PrivateNeighbours,
+    Search,
     Trees,
 )
 from hesc.ml.square import PrivateSquareNetwork
@@ -54,7 +55,7 @@ def _network() -> Any:
 
 def _neighbours() -> Any:
     private = PrivateNeighbours(KNeighborsClassifier()).fit(X, Y)
-    private.plan(X)
+    private.plan(X, Search(records="public"))
     return private
 
 
@@ -76,7 +77,7 @@ PLANNED: Final = {
     "owners": lambda: _classifier(Parties({"p": [0, 1], "q": [2, 3]})),
     "classes": lambda: _classifier(Classes(engine="binary")),
     "networks": _network,
-    "neighbours": _neighbours,
+    "search": _neighbours,
     "streams": _square,
     "trees": _trees,
 }

@@ -23,7 +23,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hesc.ml import (
     Classes,
-    Neighbours,
     Network,
     Outsourced,
     Parties,
@@ -33,6 +32,7 @@ from hesc.ml import (
     PrivateNeighbours,
     PrivateRegressor,
     Scores,
+    Search,
 )
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ CASES: dict[str, Case] = {
         lambda copy: PrivateNeighbours(
             make_pipeline(StandardScaler(copy=copy), KNeighborsClassifier())
         ),
-        Neighbours(min_agreement=0.0, bits=64),
+        Search(records="public", min_agreement=0.0, bits=4),
     ),
     "a network": Case(
         lambda copy: PrivateMLPClassifier(

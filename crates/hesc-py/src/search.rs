@@ -281,6 +281,12 @@ impl SearchIndex {
         Ok(vector.to_pyarray(py))
     }
 
+    /// The sum of squares of each record.
+    fn squares<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
+        let index = self.snapshot();
+        py.compute(|| index.view().squares()).to_pyarray(py)
+    }
+
     /// Encrypted scores of all records, for each query with the keys of its client.
     fn answer<'py>(
         &self,
@@ -339,6 +345,16 @@ impl SearchFile {
         answers(py, &queries, |asked| View::open_checked_before(&self.plan, bytes)?.answer(asked))
     }
 
+    /// The sum of squares of each record.
+    fn squares<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
+        let bytes = self.bytes.bind(py).try_readonly()?;
+        let bytes = bytes.as_slice()?;
+        let squares = py
+            .compute(|| View::open_checked_before(&self.plan, bytes).map(|view| view.squares()))
+            .map_err(plan_to_py)?;
+        Ok(squares.to_pyarray(py))
+    }
+
     /// A copy in memory, which can be changed.
     fn to_index(&self, py: Python<'_>) -> PyResult<SearchIndex> {
         let bytes = self.bytes.bind(py).try_readonly()?;
@@ -392,6 +408,24 @@ pub fn encrypt_vector<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let vector = vector.as_slice()?;
     plans::bytes(py, |rng| search::encrypt(&plan.0, &secret.1, vector, rng))
+}
+
+/// The vector of a query, for who asked it.
+#[pyfunction]
+pub fn decrypt_search_query<'py>(
+    py: Python<'py>,
+    plan: &SearchPlan,
+    secret: &VectorSecretKey,
+    query: &[u8],
+) -> PyResult<Bound<'py, PyArray1<i16>>> {
+    let found = py.compute(|| search::decrypt_query(&plan.0, &secret.1, query));
+    let vector = found.map_err(|error| match error {
+        PlanError::Scheme(SchemeError::NoiseTooLarge) => DecryptionError::new_err(
+            "this query is of no vector that the plan declares: it is altered",
+        ),
+        other => plan_to_py(other),
+    })?;
+    Ok(vector.to_pyarray(py))
 }
 
 /// The scores of all records.

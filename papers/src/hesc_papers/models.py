@@ -71,6 +71,7 @@ def _of_numbers() -> dict[str, Case]:
         PrivateNeighbours,
         PrivateRegressor,
         Scores,
+        Search,
     )
 
     def scaled(model: Callable[[], Any]) -> Callable[[], Any]:
@@ -109,7 +110,7 @@ def _of_numbers() -> dict[str, Case]:
         "iris, 5 neighbours": Case(
             "iris",
             lambda: PrivateNeighbours(make_pipeline(StandardScaler(), KNeighborsClassifier())),
-            None,
+            Search(records="public"),
         ),
     }
 

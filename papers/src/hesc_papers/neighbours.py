@@ -1,4 +1,4 @@
-"""`hesc:neighbours`: how often codes keep the class of exact neighbours, and at what cost."""
+"""`hesc:neighbours`: how often rounding keeps the class of exact neighbours, and its cost."""
 
 from __future__ import annotations
 
@@ -11,21 +11,18 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from hesc.codes import unpacked
-from hesc.ml import Neighbours, PrivateNeighbours
+from hesc.ml import PrivateNeighbours, Search
 from hesc.protocols.measuring import measure
 from hesc_papers.report import Report
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
     from hesc._support.studies import Options
-    from hesc.ml import NeighboursPlan
+    from hesc.search import SearchPlan
 
 IDENTIFIER: Final = "hesc:neighbours"
-TITLE: Final = "Classes by the five nearest of binary codes, beside exact neighbours"
+TITLE: Final = "Classes by the five nearest of rounded features, beside exact neighbours"
 
 SETS: Final = {
     "iris": load_iris,
@@ -33,7 +30,7 @@ SETS: Final = {
     "breast cancer": load_breast_cancer,
     "digits": load_digits,
 }
-BITS: Final = (64, 128, 256, 512, 960)
+BITS: Final = (4, 5, 6, 7, 8, 10)
 SPLITS: Final = 10
 
 
@@ -51,61 +48,49 @@ class Split:
         self.trained, self.rows, labels, self.truth = train_test_split(x, y, random_state=seed)
         self.private = PrivateNeighbours(model(name)).fit(self.trained, labels)
         self.clear = self.private.predict(self.rows)
-        self.seed = seed
 
-    def _planned(self, **options: Any) -> NeighboursPlan:
-        plan: NeighboursPlan = self.private.plan(
-            self.trained, Neighbours(min_agreement=0, random_state=self.seed, **options)
+    def _planned(self, **options: Any) -> SearchPlan:
+        plan: SearchPlan = self.private.plan(
+            self.trained, Search(records="public", min_agreement=0, **options)
         )
         return plan
 
     def tried(self, bits: int) -> dict[str, float]:
-        """Classes by codes that are compared in the clear: encrypted ones give the same."""
+        """Classes by rounded features in the clear: encrypted ones give the same."""
         plan = self._planned(bits=bits)
-        found = self.private.predict(self.rows, fhe="simulate")
+        found = self.private.predict(self.rows, fhe="simulate", clip=True)
+        size = plan.sizes()
         return {
             "kept": float(np.mean(found == self.clear)),
             "stated": plan.agreement or 0.0,
             "accuracy": float(np.mean(found == self.truth)),
             "exact": float(np.mean(self.clear == self.truth)),
-            "records found": recovered(plan, plan.prepared(self.trained).features),
+            "up, kB": size.up / 1e3,
+            "down, kB": size.down / 1e3,
         }
 
     def served(self) -> dict[str, float]:
         """Bytes and times of encrypted rows; their classes are checked."""
-        self._planned()
-        rows = self.rows
+        plan = self._planned()
+        # Rows that are farther than declared are left out: runs are of rows as they are.
+        near = np.array([not plan.prepared(row[None], clip=True).samples for row in self.rows])
+        rows = self.rows[near]
         expected = self.private.predict(rows, fhe="simulate")
-        run = measure(
-            self.private.client(), self.private.server(), rows, np.zeros(len(rows)), expected
-        )
+        client = self.private.client()
+        server = self.private.server(keys=client.public_keys() if plan.needs_keys else None)
+        run = measure(client, server, rows, np.zeros(len(rows)), expected)
         if run is None or run.same != len(rows):
-            raise RuntimeError("encrypted codes give other classes than codes in the clear")
+            raise RuntimeError("encrypted features give other classes than features in the clear")
         return {
             "samples": len(rows),
-            "up, MB": run.sizes.up / 1e6,
-            "down, MB": run.sizes.down / 1e6,
+            "all up, MB": run.sizes.up / 1e6,
+            "all down, MB": run.sizes.down / 1e6,
             **{f"{step}, ms": 1000 * seconds for step, seconds in run.seconds.items()},
         }
 
 
-def recovered(plan: NeighboursPlan, records: NDArray[np.float64]) -> float:
-    """The share of the records' variance that a linear estimate from their codes finds.
-
-    Whoever has the codes can do better; that much comes from a product of two matrices.
-    """
-    coding = plan.coding
-    if coding.centre is None:
-        raise RuntimeError("codes of cosines do not tell how long records are")
-    signs = 2.0 * unpacked(coding.encode(records)) - 1
-    found = signs @ coding.projection.projections.T
-    vectors = found[:, :-1] / found[:, -1:] * coding.lift + coding.centre
-    left = np.square(vectors - records).sum()
-    return float(1 - left / np.square(records - records.mean(axis=0)).sum())
-
-
 def reproduce(options: Options) -> Report:
-    """Splits each data set, and compares classes by codes with exact neighbours'."""
+    """Splits each data set, and compares classes by rounded features with exact neighbours'."""
     splits = 2 if options.quick else SPLITS
     rows: list[dict[str, Any]] = []
     for name in options.track(list(SETS), "data sets"):
@@ -121,7 +106,8 @@ def reproduce(options: Options) -> Report:
                 "stated, %": 100 * mean["stated"],
                 "accuracy, %": 100 * mean["accuracy"],
                 "exact, %": 100 * mean["exact"],
-                "records found, %": 100 * mean["records found"],
+                "up, kB": mean["up, kB"],
+                "down, kB": mean["down, kB"],
             }
             rows.append({**row, **(served if bits == max(BITS) else {})})
     longest = [row for row in rows if row["data"].endswith(f"{max(BITS)} bits")]
@@ -145,14 +131,13 @@ def reproduce(options: Options) -> Report:
         notes=[
             "kept: rows with the class of exact neighbours, the mean and the least of all splits; "
             "stated: what plans say before, on training rows that are not their own neighbours",
-            "records found: the share of their variance that a linear estimate from codes "
-            "explains, below zero where the estimate is worse than their mean",
+            "up, down: bytes of one sample, with keys that are given once where that is less",
         ],
     )
 
 
 def plot(report: Report, path: Path) -> None:
-    """Classes that stay, by bits of a code."""
+    """Classes that stay, by bits of a feature."""
     from hesc_papers.plots import figure
 
     with figure(path, (7, 4)) as axes:
@@ -164,9 +149,8 @@ def plot(report: Report, path: Path) -> None:
                 if row["data"] == f"{name}, {bits} bits"
             ]
             axes.plot(BITS, kept, f"{mark}-", label=name)
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(BITS, [str(bits) for bits in BITS])
-        axes.set_xlabel("bits of a code")
+        axes.set_xticks(BITS)
+        axes.set_xlabel("bits of a feature")
         axes.set_ylabel("rows with the class of exact neighbours, %")
         axes.legend(loc="lower right")
-        axes.set_title("Five nearest neighbours by codes")
+        axes.set_title("Five nearest neighbours of rounded features")

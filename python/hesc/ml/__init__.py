@@ -20,9 +20,6 @@ from hesc.protocols.classes.options import Classes
 from hesc.protocols.linear.options import Scores
 from hesc.protocols.linear.plan import LinearPlan
 from hesc.protocols.linear.server import LinearServer
-from hesc.protocols.neighbours.options import Neighbours
-from hesc.protocols.neighbours.plan import NeighboursPlan
-from hesc.protocols.neighbours.server import NeighboursServer
 from hesc.protocols.networks.options import Network
 from hesc.protocols.networks.plan import NetworkPlan
 from hesc.protocols.networks.server import NetworkServer
@@ -34,6 +31,7 @@ from hesc.protocols.owners.options import Parties
 from hesc.protocols.owners.party import Party
 from hesc.protocols.owners.plan import OwnersPlan
 from hesc.protocols.owners.server import OwnersServer
+from hesc.protocols.search.options import Search
 from hesc.protocols.streams.options import Streams
 from hesc.protocols.trees.options import Trees
 from hesc.protocols.trees.plan import TreesPlan
@@ -52,7 +50,6 @@ if TYPE_CHECKING:
     from hesc.protocols.classes.plan import ClassPlan
     from hesc.protocols.classes.server import ClassServer
     from hesc.protocols.linear.client import LinearClient
-    from hesc.protocols.neighbours.client import NeighboursClient
     from hesc.protocols.networks.client import NetworkClient
     from hesc.protocols.outsourced.client import OutsourcedClient
     from hesc.protocols.owners.client import OwnersClient
@@ -69,10 +66,6 @@ __all__ = [
     "LinearClient",
     "LinearPlan",
     "LinearServer",
-    "Neighbours",
-    "NeighboursClient",
-    "NeighboursPlan",
-    "NeighboursServer",
     "Network",
     "NetworkClient",
     "NetworkPlan",
@@ -96,6 +89,7 @@ __all__ = [
     "PrivateRegressor",
     "PrivateSquareNetwork",
     "Scores",
+    "Search",
     "ServerFolder",
     "Streams",
     "Trees",
@@ -113,7 +107,6 @@ _LATER: Final = {
     "ClassServer": "hesc.protocols.classes.server",
     "ClippedWarning": "hesc.ml.serving",
     "LinearClient": "hesc.protocols.linear.client",
-    "NeighboursClient": "hesc.protocols.neighbours.client",
     "NetworkClient": "hesc.protocols.networks.client",
     "OutsourcedClient": "hesc.protocols.outsourced.client",
     "OwnersClient": "hesc.protocols.owners.client",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from hesc.ml.classifying import Classifying
 from hesc.models import neighbours as extraction
 from hesc.models.extraction import NEIGHBORS
-from hesc.protocols.neighbours.options import Neighbours
+from hesc.protocols.search.options import Search
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
     from hesc.ml.serving import Mode
     from hesc.protocols.backend import Table
-    from hesc.protocols.neighbours.runs import NeighboursRun
+    from hesc.protocols.search.runs import SearchRun
 
 
 class PrivateNeighbours(Classifying):
     """A classifier by k nearest neighbours, for encrypted samples.
 
-    Samples and records become binary codes, whose distances tell angles; the server has the
-    records' codes, and the client learns **estimated distances to all records**, whose classes it
-    is given.
+    Features are rounded, and distances of what is rounded are exact. The server has the records;
+    the client learns **distances to all of them**, whose classes it is given, and can compute the
+    records from enough samples: `plan` wants that said, `Search(records="public")`.
 
     Args:
         estimator: KNeighborsClassifier with metric "minkowski" (p=2), "euclidean" or "cosine" and
@@ -35,16 +35,17 @@ class PrivateNeighbours(Classifying):
 
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from hesc.ml import Search
     >>> X, y = load_iris(return_X_y=True)
     >>> private = PrivateNeighbours(KNeighborsClassifier()).fit(X, y)
-    >>> plan = private.plan(X)
+    >>> plan = private.plan(X, Search(records="public"))
     >>> private.predict(X[[0, 60, 120]], fhe="execute", progress=False).tolist()
     [0, 1, 2]
 
     """
 
     _finals = NEIGHBORS
-    _backends: ClassVar[Table] = {Neighbours: "hesc.protocols.neighbours.backend:NeighboursBackend"}
+    _backends: ClassVar[Table] = {Search: "hesc.protocols.search.backend:SearchBackend"}
 
     @classmethod
     def _check(cls, estimator: Any) -> None:
@@ -58,25 +59,27 @@ class PrivateNeighbours(Classifying):
         clip: bool = False,
         random_state: int | None = None,
         progress: bool | Callable[[int, int], object] = True,
-    ) -> NeighboursRun:
-        """Classes with votes, the nearest records, estimated angles to these, and bytes both ways.
+    ) -> SearchRun:
+        """Classes with votes, the nearest records, distances to these, and bytes both ways.
 
         Both parties run in this process, with keys that stay for the plan's next runs.
 
         Args:
             X: samples.
-            fhe: "execute" encrypts, compares and decrypts; "simulate" compares the same codes in
-                the clear, and finds exactly the same.
-            clip: changes nothing, since codes have no ranges.
+            fhe: "execute" encrypts, compares and decrypts; "simulate" compares the same rounded
+                features in the clear, and finds exactly the same.
+            clip: shorten samples that are farther from the records' centre than the plan declares,
+                in their own direction.
             random_state: changes nothing, since nothing is drawn.
             progress: a bar on the terminal, or a function that is called with numbers of samples.
 
         Raises:
-            OutOfRangeError: where cosines count, a sample of zeros.
+            OutOfRangeError: a sample that is farther from the records' centre than the plan
+                declares; where cosines count, one of zeros.
             ParameterError: there is no plan.
 
         """
-        found: NeighboursRun = super().run(  # type: ignore[assignment]
+        found: SearchRun = super().run(  # type: ignore[assignment]
             X, fhe=fhe, clip=clip, random_state=random_state, progress=progress
         )
         return found

@@ -113,7 +113,8 @@ class Serving(Deployable):
             options: who holds and who learns what, with what is wanted of it. Of linear models
                 `Scores()`, by default, and of trees `Trees()`; `Classes()`, of classifiers;
                 `Outsourced()`; `Parties({...})`. Of networks `Network()`, of those on streams
-                `Streams()`, of nearest neighbours `Neighbours()`, by default.
+                `Streams()`, of nearest neighbours
+                `Search(records="public")`, which has to be said.
             names: of the features, where the model was fitted without.
             table: whether to print the table of candidates; None prints it where Python is
                 interactive or standard output is a terminal.

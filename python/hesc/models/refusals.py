@@ -66,7 +66,7 @@ _NEAREST: Final = {
     "Booster": "hesc.ml.load_booster(booster), of XGBoost or LightGBM",
     "KNeighborsClassifier": "PrivateNeighbours",
     "RadiusNeighborsClassifier": "PrivateNeighbours(KNeighborsClassifier())",
-    "KNeighbors": "hesc.codes has distances of encrypted codes; as a linear model " + _KERNEL,
+    "KNeighbors": "hesc.search finds nearest records of any vectors; as a linear model " + _KERNEL,
     "MLP": "PrivateMLPClassifier and PrivateMLPRegressor; as a linear model " + _KERNEL,
     "KernelPCA": "make_pipeline(Nystroem(), PCA())",
     "Kernel": _KERNEL,

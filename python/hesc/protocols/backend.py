@@ -53,7 +53,8 @@ _REASONS: Final = {
     "encrypt, hesc.protocols.linkage matches records of two",
     "Streams": "networks of one square layer are on streams, in PrivateSquareNetwork",
     "Network": "networks are those of PrivateMLPClassifier and PrivateMLPRegressor",
-    "Neighbours": "distances of codes are PrivateNeighbours' and hesc.codes'",
+    "Search": "distances to all records are PrivateNeighbours', and an index of any vectors is "
+    "hesc.search's",
 }
 """Classes of options by name, and what does instead where an estimator has no backend for them."""
 _TIES: Final = 1e-9

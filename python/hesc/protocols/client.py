@@ -84,13 +84,21 @@ class Client(ABC):
                 f"secret= is a secret key of the plan's set, {params.name}, which SecretKey.load "
                 "reads; this is another's"
             )
-        self.secret, self.keys = secret, None
-        if keys is not None:
-            self.keys = PublicKeys.from_bytes(params, keys, parts=plan.key_parts)
-            if not self._reads(self.keys):
-                raise KeyMismatchError(
-                    "keys= are of another pair than the secret key; give its own"
-                )
+        self.secret = secret
+        self.keys = None if keys is None else self.read_keys(keys)
+
+    def read_keys(self, keys: bytes) -> PublicKeys | None:
+        """Public keys that were made with the secret key, which is there.
+
+        Raises:
+            ParameterError, WireError: keys of other parameters, or damaged.
+            KeyMismatchError: public keys of another pair.
+
+        """
+        found = PublicKeys.from_bytes(self.plan.params, keys, parts=self.plan.key_parts)
+        if not self._reads(found):
+            raise KeyMismatchError("keys= are of another pair than the secret key; give its own")
+        return found
 
     def _reads(self, keys: PublicKeys) -> bool:
         """Whether public keys are of the secret key's pair: it reads a one that they encrypt.
@@ -240,15 +248,28 @@ class PartsClient(ModelClient[ReadT]):
         self, answer: bytes, *, query: bytes | None = None, samples: int | None = None
     ) -> ReadT:
         """What an answer says; arguments and errors are those of `ModelClient.decrypt`."""
+        found, _ = self.opened(answer, query=query, samples=samples)
+        return self.decrypt_parts(found.parts, found.samples)
+
+    def opened(
+        self, answer: bytes, *, query: bytes | None, samples: int | None
+    ) -> tuple[Message, Message | None]:
+        """An answer, and the query that it is to where that is given: they belong together.
+
+        Raises:
+            WireError, ParameterError: as `decrypt`, before anything is decrypted.
+
+        """
         asked = None if samples is None else whole(samples, "samples", 1)
         found = self.plan.opened(answer, Kind.ANSWER, self.answer_parts)
+        sent = None
         if query is not None:
             sent = self.plan.opened(query, Kind.QUERY)
             as_many(found.samples, sent.samples)
             if found.query != name_of(query) or not self.are_answers(sent.parts, found.parts):
                 raise WireError("the answer is to another query; take the two that belong together")
         as_many(found.samples, asked)
-        return self.decrypt_parts(found.parts, found.samples)
+        return found, sent
 
     def are_answers(self, sent: tuple[bytes, ...], found: tuple[bytes, ...]) -> bool:
         """Whether the parts of an answer are to those of a query, where they say which."""

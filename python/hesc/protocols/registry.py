@@ -58,7 +58,7 @@ PROTOCOLS: dict[str, Protocol] = {
         ("owners", "Owners", False),
         ("classes", "Class", False),
         ("networks", "Network", False),
-        ("neighbours", "Neighbours", False),
+        ("search", "Search", False),
         ("streams", "Stream", True),
         ("trees", "Trees", False),
     )

@@ -72,6 +72,17 @@ def wholes(least: int, most: int, *, count: tuple[int, int]) -> dict[str, Any]:
     return declared(Codec(list, read))
 
 
+def truth() -> dict[str, Any]:
+    """A truth value."""
+
+    def read(value: Any, what: str, _: Earlier) -> bool:
+        if type(value) is not bool:
+            raise WireError(f"{what} is true or false")
+        return value
+
+    return declared(Codec(bool, read))
+
+
 def number(least: float, most: float) -> dict[str, Any]:
     """A finite number within bounds."""
 

@@ -157,6 +157,49 @@ pub fn decrypt(
     if whole { Ok(scores) } else { Err(SchemeError::NoiseTooLarge.into()) }
 }
 
+/// The vector of a query, for who asked it: distances are told by it, beside scores. For the key owner's eyes. Cost: three
+/// transforms for each ciphertext.
+///
+/// # Errors
+/// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`] and [`SchemeError::KeyMismatch`] for other bytes, plans and keys;
+/// [`SchemeError::NoiseTooLarge`] for a query of no vector that the plan declares.
+pub fn decrypt_query(
+    plan: &Plan,
+    key: &SecretKey,
+    query: &[u8],
+) -> Result<Zeroizing<Vec<i16>>, PlanError> {
+    let (found, query) = wire::query_from_bytes(plan, query)?;
+    if found != key.key_id() {
+        return Err(SchemeError::KeyMismatch { expected: key.key_id(), found }.into());
+    }
+    let (products, sizes, declared) = (plan.products(), plan.sizes(), plan.declared());
+    let q = Modulus::new(products.modulus());
+    let unit = (sizes.scale / declared.step()) as i64;
+    let mut vector = Zeroizing::new(Vec::with_capacity(plan.dimensions()));
+    let mut mask = Zeroizing::new(vec![0; plan.ring_degree()]);
+    let mut whole = true;
+    let parts = query.words.chunks_exact(plan.ring_degree());
+    for (c_0, seed) in parts.zip(seeds(query.seed, sizes.ciphertexts)) {
+        products.uniform(seed, &mut mask);
+        products.inverse(&mut mask);
+        products.unmask(key, &mut mask)?;
+        let entries = (plan.dimensions() - vector.len()).min(1 << sizes.levels);
+        for (&a, &b) in c_0.iter().zip(mask.iter()).take(entries) {
+            // What encryption divided by, and the noise with it.
+            let phase = products.centred_sum(q.mul(q.add(a, b), 1 << sizes.levels), 0);
+            let entry = (phase as f64 / unit as f64).round_ties_even() as i64;
+            whole &= (phase - entry * unit).abs() <= unit / 4;
+            whole &= entry == i64::from(entry as i16);
+            vector.push(entry as i16);
+        }
+    }
+    if whole && declared.check_vectors(&vector, true).is_ok() {
+        Ok(vector)
+    } else {
+        Err(SchemeError::NoiseTooLarge.into())
+    }
+}
+
 /// The vector of a code: 1 for a bit that is not set, -1 for one that is.
 pub fn signs_of_bits(bits: impl IntoIterator<Item = bool>) -> Vec<i16> {
     bits.into_iter().map(|bit| 1 - 2 * i16::from(bit)).collect()

@@ -1,3 +1,4 @@
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use hesc_math::residues::packed::Packing;
@@ -6,7 +7,7 @@ use hesc_math::residues::{Reducer, kernels};
 use super::plan::Plan;
 use super::server::{Asked, View};
 use super::signs::{Signs, signed};
-use crate::blocks::each_block;
+use crate::blocks::{each_block, map_blocks};
 use crate::plans::PlanError;
 
 /// Records of a server, packed. A clone shares the memory of blocks until one of both changes them: answers go on from it while
@@ -183,6 +184,36 @@ impl Index {
             }
             rows.write(block, feature);
         }
+    }
+}
+
+impl View<'_> {
+    /// The sum of squares of each record, in their order. Cost: a transform for each feature of each block.
+    pub fn squares(&self) -> Vec<u64> {
+        let (n, d) = (self.plan.ring_degree(), self.plan.dimensions());
+        let mut blocks = self.blocks.clone();
+        let sums = map_blocks(
+            n * d,
+            &mut blocks,
+            || Rows::new(&self.plan),
+            |rows, block| {
+                let mut sums = vec![0; n];
+                for feature in 0..d {
+                    rows.read(block, feature);
+                    let q = rows.q.value();
+                    for (sum, &word) in sums.iter_mut().zip(&rows.words) {
+                        *sum += word.min(q - word).pow(2);
+                    }
+                }
+                Ok::<_, Infallible>(sums)
+            },
+        );
+        let mut sums = match sums {
+            Ok(sums) => sums.concat(),
+            Err(never) => match never {},
+        };
+        sums.truncate(self.records);
+        sums
     }
 }
 

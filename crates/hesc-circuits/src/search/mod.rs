@@ -29,7 +29,9 @@ mod sizes;
 mod tests;
 mod wire;
 
-pub use client::{decrypt, distance, encrypt, generate_keys, shared_secrets, signs_of_bits};
+pub use client::{
+    decrypt, decrypt_query, distance, encrypt, generate_keys, shared_secrets, signs_of_bits,
+};
 pub use declared::{Declared, Entries};
 pub use index::Index;
 pub use plan::Plan;

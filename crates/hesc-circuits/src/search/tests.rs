@@ -154,6 +154,9 @@ fn scores_are_those_of_the_definition() {
             assert_eq!(index.bytes(), plan.index_bytes(count));
             let bytes = encrypt(&plan, &party.secret, &query, rng).unwrap();
             assert_eq!(bytes.len(), query_bytes(&plan));
+            assert_eq!(*decrypt_query(&plan, &party.secret, &bytes).unwrap(), query);
+            let squares: Vec<_> = records.chunks(d).map(|row| exact(d, row, row)[0] as u64).collect();
+            assert_eq!(index.view().squares(), squares);
             let answers = index.answer(&[party.asks(&bytes)]).unwrap();
             assert_eq!(answers[0].len(), answer_bytes(&plan, count));
             let scores = party.reads(&plan, &answers[0]).unwrap();

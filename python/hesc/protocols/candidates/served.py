@@ -134,13 +134,15 @@ class _Sides:
         self._backend = backend
         self._client, self._server = backend.parties()
         self.held = backend.held
+        self._sent: list[bytes] = []
 
     def encrypt(self, x: NDArray[Any]) -> list[bytes]:
         """Queries of all samples."""
         rows = self._backend.plan.rows
-        return [
+        self._sent = [
             self._client.encrypt(x[first : first + rows]).data for first in range(0, len(x), rows)
         ]
+        return self._sent
 
     def answer(self, up: list[bytes]) -> list[bytes]:
         """An answer to each."""
@@ -148,7 +150,10 @@ class _Sides:
 
     def decrypt(self, down: list[bytes]) -> NDArray[Any]:
         """Scores, or predictions where the client learns something else."""
-        found = [self._client.decrypt(answer) for answer in down]
+        found = [
+            self._client.decrypt(answer, query=query)
+            for answer, query in zip(down, self._sent, strict=True)
+        ]
         scored = self._backend.roles(self._backend.options).disclose == "scores"
         return np.concatenate([one.scores if scored else one.predictions for one in found])
 

@@ -1,12 +1,10 @@
-"""From distances of codes to the nearest records, and from their classes to shares of votes."""
+"""From the classes of the nearest records to shares of votes, as scikit-learn counts them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-
-from hesc.codes import nearest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -14,43 +12,9 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 METRICS: Final = ("euclidean", "cosine")
-"""What is estimated."""
+"""Distances by which records vote."""
 WEIGHTS: Final = ("uniform", "distance")
 """How votes count: alike, or by the inverse of distances."""
-_CELLS: Final = 1 << 22
-"""Distances that are sorted at once."""
-
-
-class Nearest(NamedTuple):
-    """The records that are nearest to samples, a row for each, the nearest first."""
-
-    indices: NDArray[np.intp]
-    """Places of the neighbours in the order of the model's training data."""
-    angles: Array
-    """Between their vectors and the sample's, in radians, as codes tell them."""
-
-
-def nearest_of(distances: NDArray[np.uint32], count: int, bits: int) -> Nearest:
-    """So many nearest records to each sample; of equal distances the earlier record is nearer.
-
-    Args:
-        distances: of codes, a row for each sample and a column for each record.
-        count: how many are wanted.
-        bits: of a code.
-
-    """
-    rows = max(1, _CELLS // distances.shape[1])
-    parts = [
-        nearest(distances[first : first + rows], count) for first in range(0, len(distances), rows)
-    ]
-    indices = np.concatenate(parts)
-    chosen = np.take_along_axis(distances, indices, axis=1)
-    return Nearest(indices, np.asarray(np.pi / bits * chosen, dtype=np.float64))
-
-
-def apart(angles: Array, metric: str) -> Array:
-    """Distances that angles stand for, up to a factor: chords, or one less the cosine."""
-    return 1 - np.cos(angles) if metric == "cosine" else 2 * np.sin(angles / 2)
 
 
 def shares(

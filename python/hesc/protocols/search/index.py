@@ -1,0 +1,325 @@
+"""The records of a search as its server has them, in memory or in a file that is mapped there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, Never, Self
+
+import numpy as np
+
+from hesc import _native
+from hesc._native import OutOfRangeError, ParameterError, ShapeError, WireError
+from hesc._support.inputs import of_kind, whole
+from hesc._support.memory import make_room
+from hesc._support.new_files import new_files
+from hesc._support.progress import Bar
+from hesc.protocols.search.plan import SearchPlan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from os import PathLike
+
+    from numpy.typing import NDArray
+
+    from hesc.models.tables.forms import Samples
+
+_CELLS: Final = 1 << 23
+"""Features of records that are rounded and packed at a time."""
+_TRIES: Final = 3
+"""Answers that changes of records may spoil before changes wait for one."""
+
+
+class Index:
+    """Records that encrypted queries are compared with. Not pickled or copied.
+
+    Any threads may ask its servers while one changes records: each answer is of the records of one
+    moment.
+
+    Args:
+        plan: what both sides agreed upon.
+        vectors: a row of features for each record, such as an array that is mapped from a file;
+            they are read in pieces. None begins without records.
+        progress: a bar, or what is called with the records that are packed and all.
+
+    Raises:
+        MemoryError: there is not enough for so many records. Nothing was allocated.
+        OutOfRangeError, ShapeError: as `append`.
+
+    >>> import numpy as np
+    >>> from hesc.search import Index, SearchClient, SearchPlan, SearchServer
+    >>> vectors = np.random.default_rng(0).normal(size=(500, 16))
+    >>> index = Index(SearchPlan.of_vectors(vectors, records="public", keys=True), vectors)
+    >>> client = SearchClient(index.plan)
+    >>> server = SearchServer.of(index, keys=client.public_keys())
+    >>> query = client.encrypt(vectors[[123]]).data
+    >>> found = client.decrypt(server.answer(query), query=query)
+    >>> found.best(1).indices.tolist()
+    [[123]]
+
+    """
+
+    def __init__(
+        self,
+        plan: SearchPlan,
+        vectors: Samples | None = None,
+        *,
+        progress: bool | Callable[[int, int], object] = False,
+    ) -> None:
+        self.plan = of_kind(plan, "plan", SearchPlan, "SearchPlan.of_vectors makes one")
+        """What both sides agreed upon."""
+        self._native: _native.SearchIndex | _native.SearchFile = _native.SearchIndex(plan.native)
+        self._squares = np.empty(0, dtype=np.uint64)
+        self._changing = Lock()
+        self._version = 0
+        if vectors is not None:
+            self.append(vectors, progress=progress)
+
+    @classmethod
+    def open(cls, plan: SearchPlan, path: str | PathLike[str]) -> Self:
+        """Records in a file that `save` wrote, where they lie: they are read as they are needed.
+
+        The file is checked whole, once. **Nobody may change it while it is open.** The first change
+        of a record copies all of them into memory.
+
+        Args:
+            plan: that of the file.
+            path: the file.
+
+        Raises:
+            WireError: a file that is damaged, cut off, or none of an index.
+            ParameterError: another plan's.
+            OSError: there is none, or it may not be read.
+
+        """
+        made = cls(plan)
+        file = Path(path)
+        if not file.is_file():
+            raise FileNotFoundError(2, "there is no such file", str(file))
+        if not file.stat().st_size:
+            raise WireError(f"{file} is empty: it is no index; get it again")
+        data = np.memmap(file, np.uint8, "r")
+        try:
+            opened = _native.SearchFile(plan.native, data)
+        except WireError as error:
+            raise WireError(f"{file}: {error}") from error
+        made._native = opened
+        if plan.squares is not None:
+            made._squares = opened.squares()
+        return made
+
+    def __len__(self) -> int:
+        if isinstance(self._native, _native.SearchFile):
+            return self._native.records
+        return self._native.size[0]
+
+    @property
+    def memory(self) -> int:
+        """Bytes of the packed records, in memory or in the file: whole blocks of them."""
+        return self.plan.native.index_sizes(len(self))[1]
+
+    def __repr__(self) -> str:
+        return f"<hesc.search.Index: {len(self)} records, {self.memory} bytes>"
+
+    def __reduce__(self) -> Never:
+        raise TypeError("an Index is not pickled or copied; save it to a file")
+
+    def append(
+        self, vectors: Samples, *, progress: bool | Callable[[int, int], object] = False
+    ) -> None:
+        """Adds records behind those that are there.
+
+        Args:
+            vectors: a row of features for each.
+            progress: a bar, or what is called with the records that are packed and all.
+
+        Cost: a transform for each feature of each `plan.native.block` records.
+
+        Raises:
+            OutOfRangeError: more than the plan declares, longer than it declares, zeros that have
+                no cosine, what is no number. **Those before the piece that is refused are there.**
+            ShapeError: rows of another length.
+            MemoryError: there is not enough for them; nothing was added.
+
+        """
+        shape = getattr(vectors, "shape", None)
+        if shape is None:
+            vectors = np.asarray(vectors)
+            shape = vectors.shape
+        rows: Any = vectors
+        count = int(shape[0]) if len(shape) == 2 else 0
+        if not count:
+            raise ShapeError(
+                f"records are rows of {self.plan.inputs} features; got the shape {tuple(shape)}"
+            )
+        with self._changing:
+            before = len(self)
+            self._check_room(before + count)
+            sizes = [
+                self.plan.native.index_sizes(records)[1] for records in (before, before + count)
+            ]
+            make_room(sizes[1] - sizes[0], f"{count:,} records")
+            each = max(1, _CELLS // (self.plan.dimensions * self.plan.native.block))
+            each *= self.plan.native.block
+            # From there on pieces are whole blocks.
+            first = min(count, each - before % self.plan.native.block)
+            starts = [0, *range(first, count, each)]
+            with Bar("records packed", progress) as bar:
+                for start, end in zip(starts, [*starts[1:], count], strict=True):
+                    piece = rows.iloc[start:end] if hasattr(rows, "iloc") else rows[start:end]
+                    self._add(piece, before + start)
+                    bar.show(end, count)
+
+    def append_entries(self, entries: NDArray[np.int16]) -> None:
+        """Adds records that are whole numbers already, as `plan.records_of` makes them.
+
+        Raises:
+            OutOfRangeError: more than the plan declares, or longer than it declares.
+            ShapeError: rows of another length.
+
+        """
+        if entries.ndim != 2 or entries.shape[1] != self.plan.dimensions or not len(entries):
+            raise ShapeError(
+                f"records are rows of {self.plan.dimensions} whole numbers; got the shape "
+                f"{entries.shape}"
+            )
+        with self._changing:
+            self._check_room(len(self) + len(entries))
+            with self._changed() as native:
+                native.append(np.ascontiguousarray(entries, dtype=np.int16).ravel())
+                self._squares = np.concatenate([self._squares, self._squares_of(entries)])
+
+    def _add(self, piece: Any, place: int) -> None:
+        """Records of a piece, which errors count from all."""
+        try:
+            entries = self.plan.records_of(piece)
+            with self._changed() as native:
+                native.append(entries.ravel())
+                self._squares = np.concatenate([self._squares, self._squares_of(entries)])
+        except (OutOfRangeError, ShapeError) as error:
+            if not place:
+                raise
+            raise type(error)(f"{error} (records counted from {place})") from error
+
+    def replace(self, record: int, vector: Samples) -> None:
+        """Puts another vector in the place of a record. Cost: two transforms for each feature.
+
+        Raises:
+            OutOfRangeError, ShapeError: no such record; a vector that the plan does not declare.
+
+        """
+        with self._changing:
+            place = self._place(record)
+            entries = self.plan.records_of(np.asarray(vector, dtype=np.float64).reshape(1, -1))
+            with self._changed() as native:
+                native.replace(place, entries[0])
+                self._squares[place : place + 1] = self._squares_of(entries)
+
+    def remove(self, record: int) -> None:
+        """Removes a record: **the last one takes its place**, and all others keep theirs.
+
+        Raises:
+            OutOfRangeError: no such record.
+
+        """
+        with self._changing:
+            place = self._place(record)
+            with self._changed() as native:
+                native.remove(place)
+                if len(self._squares):
+                    kept = self._squares.copy()
+                    kept[place] = kept[-1]
+                    self._squares = kept[:-1]
+
+    def vector(self, record: int) -> NDArray[np.float64]:
+        """A record as it is compared: rounded, after the transforms. Cost: a transform a feature.
+
+        Raises:
+            OutOfRangeError: no such record.
+
+        """
+        with self._changing:
+            place = self._place(record)
+            held = self._native
+            if isinstance(held, _native.SearchFile):
+                raise ParameterError("records of a file are read by who wrote it; change one first")
+            entries = held.vector(place).astype(np.float64)
+        if self.plan.metric == "hamming":
+            return (1 - entries) / 2
+        return entries * self.plan.step
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Writes a new file **with the records**, which `open` maps: whole or not at all.
+
+        Raises:
+            OSError: something of that name is there, or the disk is full.
+
+        """
+        with self._changing:
+            held = self._native
+            if isinstance(held, _native.SearchFile):
+                raise ParameterError("these records are in a file already; copy the file")
+            with new_files(Path(path)) as parts:
+                held.save(Path(parts[0]))
+        return Path(path)
+
+    def answers(
+        self, queries: list[tuple[bytes, _native.SearchKeys | None]]
+    ) -> tuple[list[bytes], NDArray[np.uint64]]:
+        """Encrypted scores for queries, and the records' sums of squares at that moment.
+
+        Raises:
+            WireError, ParameterError, KeyMismatchError: damaged bytes, a query for another plan or
+                under another key.
+            ShapeError: there is no record.
+
+        """
+        if self.plan.squares is None:
+            return self._native.answer(queries), self._squares
+        for _ in range(_TRIES):
+            version, squares = self._version, self._squares
+            found = self._native.answer(queries)
+            if version % 2 == 0 and version == self._version:
+                return found, squares
+        with self._changing:
+            return self._native.answer(queries), self._squares
+
+    def _changed(self) -> _Changing:
+        return _Changing(self)
+
+    def _squares_of(self, entries: NDArray[np.int16]) -> NDArray[np.uint64]:
+        if self.plan.squares is None:
+            return self._squares[:0]
+        wide = entries.astype(np.int64)
+        return np.asarray(np.square(wide).sum(axis=1), dtype=np.uint64)
+
+    def _check_room(self, records: int) -> None:
+        if records > self.plan.most_records:
+            raise OutOfRangeError(
+                f"{records} records, and the plan declares {self.plan.most_records}; plan for more "
+                f"by most_records="
+            )
+
+    def _place(self, record: int) -> int:
+        return whole(record, "record", 0, max(0, len(self) - 1))
+
+
+class _Changing:
+    """A change of an index: the version is odd meanwhile."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+
+    def __enter__(self) -> _native.SearchIndex:
+        index = self._index
+        held = index._native  # noqa: SLF001 - a part of it
+        if isinstance(held, _native.SearchFile):
+            make_room(index.memory, f"{len(index):,} records of a file that is changed")
+            held = held.to_index()
+            index._native = held  # noqa: SLF001
+        index._version += 1  # noqa: SLF001
+        index._squares = index._squares.copy()  # noqa: SLF001 - answers hold what was
+        return held
+
+    def __exit__(self, *_: object) -> None:
+        self._index._version += 1  # noqa: SLF001
