@@ -52,14 +52,14 @@ def test_rotations_keep_scalar_products(size: int) -> None:
     assert np.abs(search_recall.rotated(one)).max() <= (1 if size == 1 else 0.75)
 
 
-def test_quantised_numbers_are_whole_and_within_their_bits() -> None:
+def test_clipped_numbers_are_whole_and_within_their_bits() -> None:
     rng = np.random.default_rng(1)
     vectors = Embedded(*(rng.standard_normal((9, 20)).astype(np.float32) for _ in range(2)))
     for bits in search_recall.BITS:
         most = 2 ** (bits - 1) - 1
-        whole = search_recall.quantised(vectors, bits, None)
+        whole = search_recall.clipped(vectors, None, bits)
         assert np.abs(whole.records).max() == most
-        for rows in (*whole, *search_recall.quantised(vectors, bits, 1.0)):
+        for rows in (*whole, *search_recall.clipped(vectors, 1.0, bits)):
             assert (rows == np.rint(rows)).all()
             assert np.abs(rows).max() <= most
 

@@ -113,7 +113,8 @@ def reproduce(options: Options) -> Report:
     ratios |= {"search.scores": float(scores), "search.wrong": float(wrong)}
     ratios["search.memory_over_packed"] = _memory(quick=options.quick)
     ratios["search.threads2"] = _threads(quick=options.quick)
-    ratios["search.neighbors_iris_bytes"] = float(_iris())
+    ratios["search.neighbors_iris_bytes"] = _iris(None)
+    ratios["search.neighbors_iris_bytes.6"] = _iris(6)
     rows.append(APPLE)
     return Report(
         identifier=IDENTIFIER,
@@ -183,19 +184,20 @@ def _threads(*, quick: bool) -> float:
     return statistics.median(times[1]) / statistics.median(times[2])
 
 
-def _iris() -> int:
-    """Bytes of one flower's neighbours, up and down."""
+def _iris(bits: int | None) -> float:
+    """Bytes of one flower's five nearest, up and down: of so many bits, or of those by default."""
     from sklearn.datasets import load_iris
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    from hesc.ml import PrivateNeighbours
+    from hesc.ml import PrivateNeighbours, Search
 
     rows, classes = load_iris(return_X_y=True)
     model = make_pipeline(StandardScaler(), KNeighborsClassifier())
-    plan = PrivateNeighbours(model).fit(rows, classes).plan(rows, table=False)
-    return sum(plan.sizes(1))
+    private = PrivateNeighbours(model).fit(rows, classes)
+    plan = private.plan(rows, Search(records="public", bits=bits), table=False)
+    return float(sum(plan.sizes(1)))
 
 
 def plot(report: Report, path: Path) -> None:

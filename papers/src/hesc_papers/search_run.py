@@ -72,6 +72,11 @@ class World:
             seconds += time.perf_counter() - start
         return seconds
 
+    def repeat(self, rows: NDArray[np.int16]) -> None:
+        """Appends the same vectors again and again."""
+        for place in range(0, self.records, len(rows)):
+            self.index.append(rows[: self.records - place].ravel())
+
     def answer(self) -> bytes:
         """One query's answer."""
         return self.index.answer([self.asked])[0]
@@ -122,8 +127,9 @@ def _products(rows: NDArray[np.int8], queries: NDArray[np.int8]) -> NDArray[np.i
 def _memory(case: Case, records: int) -> dict[str, Any]:
     """What an index, and an answer of it, took at most beyond what there was before."""
     world = World(case, records, quick=True)
+    rows = case.vectors(DRAWN, world.rng).astype(np.int16)
     before = _resident("VmRSS")
-    world.fill()
+    world.repeat(rows)
     world.answer()
     return {"grown": _resident("VmHWM") - before, "packed": world.index.size[1]}
 
@@ -138,10 +144,8 @@ def _scale(case: Case, records: int, *, quick: bool) -> dict[str, Any]:
     """Times and bytes, of a few thousand vectors again and again: drawing takes longest."""
     world = World(case, records, quick=quick, most=records)
     some = case.vectors(DRAWN, np.random.default_rng(1))
-    rows = np.ascontiguousarray(some.astype(np.int16))
     start = time.process_time()
-    for place in range(0, records, DRAWN):
-        world.index.append(rows[: records - place].ravel())
+    world.repeat(some.astype(np.int16))
     packing = time.process_time() - start
     query = case.vectors(1, world.rng)
     world.asked = world.party.asks(query[0])
