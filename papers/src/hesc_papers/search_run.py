@@ -144,11 +144,15 @@ def _scale(case: Case, records: int, *, quick: bool) -> dict[str, Any]:
     """Times and bytes, of a few thousand vectors again and again: drawing takes longest."""
     world = World(case, records, quick=quick, most=records)
     some = case.vectors(DRAWN, np.random.default_rng(1))
-    start = time.process_time()
-    world.repeat(some.astype(np.int16))
-    packing = time.process_time() - start
     query = case.vectors(1, world.rng)
     world.asked = world.party.asks(query[0])
+    whole = some.astype(np.int16)
+    before = _resident("VmRSS")
+    start = time.process_time()
+    world.repeat(whole)
+    packing = time.process_time() - start
+    world.answer()
+    grown = _resident("VmHWM") - before
     timing = world.clock.time(world.answer)
     answer = world.answer()
     exact = np.resize(_products(some, query)[:, 0], records)
@@ -160,6 +164,7 @@ def _scale(case: Case, records: int, *, quick: bool) -> dict[str, Any]:
         "up_bytes": len(world.asked[0]),
         "down_bytes": len(answer),
         "MB packed": world.index.size[1] / 1e6,
+        "MB grown": grown / 1e6,
         "packing, s": packing,
         "ring degree": world.plan.block,
         "word bits": world.plan.word_bits,

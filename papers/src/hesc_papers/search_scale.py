@@ -130,6 +130,7 @@ def _draw(axes: Any, rows: Iterable[dict[str, Any]], grows: str, kind: str, colo
         (1, "down_bytes", "down", "v-"),
         (1, "keys", "keys, once", "d:"),
         (2, "MB packed", "index", "o-"),
+        (2, "MB grown", "process, more than before", "s:"),
     )
     for place, key, name, style in lines:
         if any(row[key] for row in rows):
