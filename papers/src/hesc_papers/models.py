@@ -257,7 +257,7 @@ def _one_sample(made: Any, plan: Any, test: NDArray[Any]) -> dict[str, Any]:
         start = time.perf_counter()
         query = client.encrypt(test[:1], clip=True).data
         answer = server.answer(query)
-        client.decrypt(answer)
+        client.decrypt(answer, query=query)
         times.append(time.perf_counter() - start)
         up, down = len(query), len(answer)
     return {

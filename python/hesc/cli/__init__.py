@@ -23,6 +23,7 @@ from hesc.cli import (
     parties,
     preparing,
     reproduce,
+    searching,
 )
 from hesc.cli.terminal import printable
 
@@ -64,6 +65,8 @@ app.command("encrypt-model", rich_help_panel=_MODELS)(outsourcing.encrypt_model)
 app.command("prepare", rich_help_panel=_MODELS)(preparing.prepare)
 app.command("encrypt", rich_help_panel=_MODELS)(files.encrypt)
 app.add_typer(parties.app, name="party", rich_help_panel=_MODELS)
+app.add_typer(searching.app, name="index", rich_help_panel=_MODELS)
+app.command("search", rich_help_panel=_MODELS)(searching.search)
 app.command("eval", rich_help_panel=_MODELS)(files.evaluate)
 app.command("decrypt", rich_help_panel=_MODELS)(files.decrypt)
 app.add_typer(demo.app, name="demo", rich_help_panel=_LOOK)

@@ -93,6 +93,26 @@ def write_rows(
         writer.writerow([cell for cells in row for cell in cells])
 
 
+def write_best(table: TextIO, near: Any, first: int, *, least: bool) -> None:
+    """A line for each of the best records of each query: query, rank, record, score.
+
+    Args:
+        table: where to.
+        near: places and scores, a row for each query.
+        first: the number of the first query.
+        least: whether scores are distances.
+
+    """
+    writer = csv.writer(table, lineterminator="\n")
+    if not first:
+        writer.writerow(["query", "rank", "record", "distance" if least else "score"])
+    for query, (places, scores) in enumerate(zip(*near, strict=True), first):
+        for rank, (place, score) in enumerate(
+            zip(places.tolist(), scores.tolist(), strict=True), 1
+        ):
+            writer.writerow([query, rank, place, score])
+
+
 def _names(what: str, values: Any, labels: list[str]) -> list[str]:
     if np.ndim(values) == 1:
         return [what]

@@ -17,7 +17,7 @@ import typer
 
 from hesc._native import HescError, ParameterError
 from hesc._support.new_files import check_new, for_owner, new_files, read_whole
-from hesc.cli.batches import IgnoreExtra, after, batches, write_rows
+from hesc.cli.batches import IgnoreExtra, after, batches, write_best, write_rows
 from hesc.cli.kept import Kept, kept_in
 from hesc.cli.pairing import QueryName, answers_to, checked_name
 from hesc.cli.terminal import (
@@ -35,6 +35,8 @@ from hesc.models.conclusions import PROBABILITIES
 from hesc.protocols import ledger, registry
 from hesc.protocols.folders import MANIFEST
 from hesc.protocols.message import Kind, MessageWriter, name_of, query_of, read_messages
+from hesc.protocols.search.index import Index
+from hesc.protocols.search.plan import SearchPlan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -260,6 +262,9 @@ def evaluate(
         ),
     ] = None,
     kept: Kept | None = None,
+    index: Annotated[
+        Path | None, typer.Option(help="The file of a search's records, of hesc index.")
+    ] = None,
     json_file: JsonFile = None,
 ) -> None:
     """Evaluates the model on encrypted samples: the server's part, without a secret key.
@@ -272,6 +277,10 @@ def evaluate(
     check_apart(outputs | ({} if kept is None else {"--kept": kept}), server, json_file)
     given = None if keys is None else read_whole(keys, KEYS_BYTES, "a file of public keys")
     served: Any = folder.server(keys=given)
+    if index is not None:
+        if not isinstance(folder.plan, SearchPlan):
+            raise ParameterError("only a search has an index: leave out --index")
+        served.index = Index.open(folder.plan, index)
     if kept is not None:
         kept_in(served, kept)
     if served.answers_left is not None:
@@ -321,6 +330,14 @@ def evaluate(
         tell(beside, figures, *lines)
 
 
+def _check_wishes(plan: ModelPlan, probabilities: bool, best: int | None) -> None:
+    """Refuses columns that a plan's answers do not have."""
+    if probabilities and plan.link not in PROBABILITIES:
+        raise ParameterError("this plan gives no probabilities: leave out --probabilities")
+    if best is not None and not isinstance(plan, SearchPlan):
+        raise ParameterError("only a search has best records: leave out --best")
+
+
 def decrypt(
     answer: Annotated[Path, typer.Argument(help="The server's answer.")],
     client: Folder,
@@ -337,6 +354,10 @@ def decrypt(
         str | None, typer.Option(help="The query's name: an answer to another is refused.")
     ] = None,
     kept: Kept | None = None,
+    best: Annotated[
+        int | None,
+        typer.Option(help="Of a search, a row for each of so many best records instead."),
+    ] = None,
     json_file: JsonFile = None,
     passphrase_file: PassphraseFile = None,
 ) -> None:
@@ -351,8 +372,7 @@ def decrypt(
     folder = ClientFolder.open(client)
     check_apart({"--out": out} | ({} if kept is None else {"--kept": kept}), client, json_file)
     plan = folder.plan
-    if probabilities and plan.link not in PROBABILITIES:
-        raise ParameterError("this plan gives no probabilities: leave out --probabilities")
+    _check_wishes(plan, probabilities, best)
     wanted = None if name is None else checked_name(name)
     if query is not None and plan.parties:
         raise ParameterError(
@@ -379,8 +399,11 @@ def decrypt(
         for asked, each in pairs:
             found_name.add(query_of(each))
             found = opened.decrypt(each, query=asked)
-            shares = plan.probabilities(found.scores) if probabilities else None
-            write_rows(table, plan, found, shares, header=not count)
+            if best is None:
+                shares = plan.probabilities(found.scores) if probabilities else None
+                write_rows(table, plan, found, shares, header=not count)
+            else:
+                write_best(table, found.best_or_all(best), count, least=found.least)
             count += len(found.predictions)
             if plan.classes is not None:
                 classes.update(str(label) for label in found.predictions.tolist())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from hesc.protocols.candidates.ckks_rows import Rows
 from hesc.protocols.candidates.clear import Clear
-from hesc.protocols.candidates.codes import ClearRecords, EncryptedRecords
+from hesc.protocols.candidates.codes import ClearRecords, EncryptedRecords, IndexedRecords
 from hesc.protocols.candidates.columns import ApproximateColumns
 from hesc.protocols.candidates.decisions import Decisions
 from hesc.protocols.candidates.encrypted_columns import EncryptedColumns
@@ -40,6 +40,8 @@ CANDIDATES: Final[tuple[Candidate[Task], ...]] = (
     StreamFactors("ec_elgamal_ristretto255"),
     StreamFactors("pad_1024"),
     ClearRecords(),
+    IndexedRecords(keys=False),
+    IndexedRecords(keys=True),
     EncryptedRecords(),
 )
 """All of them."""

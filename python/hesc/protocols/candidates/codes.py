@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc.codes import EncryptedCodes, EncryptedDistances, EncryptedGallery, GalleryPlan
+from hesc.codes import (
+    EncryptedCodes,
+    EncryptedDistances,
+    EncryptedGallery,
+    GalleryPlan,
+    unpacked,
+)
 from hesc.codes.secret import (
     decrypt_distances,
     encrypt_codes,
@@ -22,6 +28,10 @@ from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import StageCount, counted, parts_of
 from hesc.protocols.candidates.for_problems import ForDistances
+from hesc.protocols.search.client import SearchClient
+from hesc.protocols.search.index import Index
+from hesc.protocols.search.plan import PUBLIC, SearchPlan
+from hesc.protocols.search.server import SearchServer
 from hesc.secret import keygen
 
 if TYPE_CHECKING:
@@ -108,6 +118,87 @@ class _Clear:
     def held(self) -> int:
         """The records."""
         return self._records.nbytes
+
+
+class IndexedRecords(ForDistances):
+    """A ciphertext for each bit of a probe, or with keys one for many; one pass over records.
+
+    Args:
+        keys: whether clients give keys, once, by which probes are short.
+
+    """
+
+    def __init__(self, *, keys: bool) -> None:
+        self.name = "search with keys" if keys else "search"
+        self._keys = keys
+
+    def probes(self, rng: np.random.Generator) -> Iterator[Probe]:
+        """See `Candidate`."""
+        for bits, records, samples in (*probes.CODES, _LONG):
+            yield probes.distances(rng, bits, records, samples, "client_server")
+
+    def distances(self, task: Task, problem: DistanceProblem) -> Estimate | Infeasible:
+        """See `ForDistances`."""
+        if problem.bits > _MOST_BITS:
+            return Infeasible(self.name, f"it compares codes of {_MOST_BITS} bits at most")
+        records, samples = len(problem.records), task.samples
+        plan = SearchPlan.of_codes(
+            problem.bits, records=PUBLIC, most_records=records, keys=self._keys
+        )
+        degree = plan.native.block
+        blocks, messages = -(-records // degree), -(-samples // plan.rows)
+        up, down = plan.sizes(samples)
+        words = problem.bits * blocks * degree * samples
+        return Estimate(
+            way=self.name,
+            parameters=f"N={degree}",
+            work=counted(
+                # In coefficients: the ring is the smallest that has room.
+                f"search.{'expanded' if self._keys else 'long'}",
+                encrypt=StageCount(messages, plan.native.ciphertexts[0] * samples * degree, 0),
+                answer=StageCount(messages, problem.bits * samples * degree, words),
+                decrypt=StageCount(messages, blocks * samples * degree, records * samples),
+            ),
+            up=up,
+            down=down,
+            held=plan.native.index_sizes(records)[1] + plan.key_bytes,
+            error=0.0,
+            failure=records * samples * LATTICE,
+            sees=Sees("distances", model_at_server=True, noise_tells="the model"),
+            prepare=partial(_Indexed, plan, problem.records),
+        )
+
+
+_LONG: Final = (512, 20_000, 2)
+"""Bits, records and probes: more records than a block has."""
+_MOST_BITS: Final = 4096
+"""Bits of a code of a search, at most."""
+
+
+class _Indexed:
+    def __init__(self, plan: SearchPlan, records: NDArray[np.uint64]) -> None:
+        self._client = SearchClient(plan)
+        keys = self._client.public_keys() if plan.needs_keys else None
+        self._index = Index(plan, unpacked(records))
+        self._server = SearchServer.of(self._index, keys=keys)
+
+    def encrypt(self, x: NDArray[Any]) -> list[bytes]:
+        """Probes, as many in a message as it takes."""
+        bits, rows = unpacked(x), self._index.plan.rows
+        starts = range(0, len(bits), rows)
+        return [self._client.encrypt(bits[first : first + rows]).data for first in starts]
+
+    def answer(self, up: list[bytes]) -> list[bytes]:
+        """Distances to all records."""
+        return [self._server.answer(query) for query in up]
+
+    def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
+        """Probes by records."""
+        return np.concatenate([self._client.decrypt(answer).values for answer in down])
+
+    def held(self) -> int:
+        """The packed records, and keys."""
+        return self._index.memory + self._index.plan.key_bytes
 
 
 class EncryptedRecords(ForDistances):

@@ -114,6 +114,11 @@ class Index:
         return self._native.size[0]
 
     @property
+    def is_mapped(self) -> bool:
+        """Whether the records are in a file that is mapped, and none of them was changed."""
+        return isinstance(self._native, _native.SearchFile)
+
+    @property
     def memory(self) -> int:
         """Bytes of the packed records, in memory or in the file: whole blocks of them."""
         return self.plan.native.index_sizes(len(self))[1]
@@ -301,7 +306,9 @@ class Index:
             )
 
     def _place(self, record: int) -> int:
-        return whole(record, "record", 0, max(0, len(self) - 1))
+        if not len(self):
+            raise OutOfRangeError("the index has no record; append some")
+        return whole(record, "record", 0, len(self) - 1)
 
 
 class _Changing:

@@ -52,6 +52,16 @@ class SearchResult(NamedTuple):
 
         """
         most = whole(count, "count", 1, self.values.shape[1])
+        return self.best_or_all(most)
+
+    def best_or_all(self, count: int) -> Best:
+        """So many nearest records of each query, or all where there are fewer.
+
+        Raises:
+            OutOfRangeError: none.
+
+        """
+        most = min(whole(count, "count", 1), self.values.shape[1])
         indices = best_of(self.values, most, least=self.least)
         return Best(indices, np.take_along_axis(self.values, indices, axis=1))
 

@@ -22,6 +22,8 @@ from hesc.protocols.search import vectors, voting
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.models.samples import Clipped
@@ -159,6 +161,7 @@ class SearchPlan(ModelPlan):
         query_norm: float | None = None,
         keys: bool | None = None,
         shared: int | None = None,
+        names: Sequence[str] = (),
     ) -> Self:
         """A plan for vectors such as these.
 
@@ -176,6 +179,7 @@ class SearchPlan(ModelPlan):
                 takes what has fewer bytes for a client of a hundred queries.
             shared: blocks of records that share a part of an answer, with keys: answers are
                 shorter, and keys longer. None takes what has fewer bytes.
+            names: of the features, or none.
 
         Raises:
             ParameterError: records that are not said to be public, another metric.
@@ -204,6 +208,7 @@ class SearchPlan(ModelPlan):
         most = len(rows) if most_records is None else most_records
         fields = {
             "inputs": width,
+            "names": documents.feature_names(names, width),
             "records": records,
             "metric": metric,
             "step": step,
@@ -255,7 +260,9 @@ class SearchPlan(ModelPlan):
             NoiseBudgetError: no set has room.
 
         """
-        if shared is not None and shared > 1 and keys is None:
+        if shared is not None and shared > 1:
+            if keys is False:
+                raise ParameterError(f"shared={shared} takes keys; leave out keys=False")
             keys = True
         ways = [(False, 1)] * (keys is not True)
         if keys is not False:
@@ -269,7 +276,8 @@ class SearchPlan(ModelPlan):
             except NoiseBudgetError as error:
                 refused = error
         if not found:
-            raise refused or ParameterError("keys=False has nothing to share; leave shared= out")
+            assert refused is not None  # noqa: S101 - there was a way, and no set for it
+            raise refused
         return min(found, key=lambda plan: plan.key_bytes + _OFTEN * sum(plan.sizes()))
 
     @cached_property
