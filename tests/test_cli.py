@@ -351,7 +351,17 @@ def check_trees(report: dict[str, Any]) -> None:
     assert all(row["error / stated"] <= 1 for row in report["rows"] if "error / stated" in row)
 
 
+def check_search(report: dict[str, Any]) -> None:
+    """No decrypted score is another than numpy's, and bytes are those that were asked for."""
+    ratios, asked = report["ratios"], report["parameters"]["targets"]
+    assert ratios["search.scores"] >= 40_000
+    assert ratios["search.wrong"] == 0
+    for name in ("search.128x6.1e4.down_bytes", "search.key_bytes", "search.memory_over_packed"):
+        assert 0 < ratios[name] <= asked[name]
+
+
 CHECKS = {
+    "hesc:search": check_search,
     "hesc:trees": check_trees,
     "hesc:layers": check_layers,
     "koseki2022hesc:table-2": check_bits,
