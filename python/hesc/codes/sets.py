@@ -32,7 +32,7 @@ class DistanceSet(NamedTuple):
         return 144 + bits * self.column
 
     def encrypted(self, bits: int, blocks: int) -> int:
-        """Bytes of blocks of probes, as `hesc.codes.encrypted_codes.EncryptedCodes.encrypt` gives them."""
+        """Bytes of blocks of probes, as `EncryptedCodes.encrypt` gives them."""
         return 128 + blocks * bits * 2 * self.column
 
     def down(self, records: int, blocks: int = 1) -> int:
