@@ -397,7 +397,7 @@ def test_records_have_to_be_called_public() -> None:
         ({"most_records": 0}, "OutOfRange", "most_records"),
         ({"most_records": 2**27}, "OutOfRange", "most_records"),
         ({"shared": 4, "keys": False}, "Parameter", "shared"),
-        ({"shared": 9}, "Parameter", "1 to 8"),
+        ({"shared": 9}, "OutOfRange", "1 to 8"),
         ({"names": ["a"]}, "Parameter", "names are 3"),
     ],
 )

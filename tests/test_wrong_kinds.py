@@ -10,6 +10,7 @@ import pytest
 
 import hesc
 from hesc import codes, gates, integers, logarithms, ring_products
+from hesc.codes import encrypted_codes
 from hesc.codes.secret import gallery_distances
 from hesc.gates.secret import decrypt_bits
 from hesc.integers import transciphering
@@ -47,8 +48,8 @@ def test_what_is_no_bytes_is_not_read(data: Any) -> None:
         lambda: hesc.EncryptedArray.from_bytes(g.params, data),
         lambda: hesc.SeededArray.from_bytes(g.params, data),
         lambda: hesc.PublicKeys.from_bytes(g.params, data),
-        lambda: codes.EncryptedCodes.from_bytes(g.params, data),
-        lambda: codes.EncryptedDistances.from_bytes(g.params, data),
+        lambda: encrypted_codes.EncryptedCodes.from_bytes(g.params, data),
+        lambda: encrypted_codes.EncryptedDistances.from_bytes(g.params, data),
         lambda: gates.BitAnswer.from_bytes(g.bits, data),
         lambda: gates.EncryptedBits.from_bytes(g.bits, data),
         lambda: hesc.PublicKeys.from_bytes(g.bits, data),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 import hesc
-from hesc import _native, codes, gates, integers, logarithms, packing, ring_products
+from hesc import _native, codes, gates, integers, logarithms, packing, ring_products, search
 from hesc import vectors as leveled
+from hesc.codes import encrypted_codes
 from hesc.codes import secret as codes_secret
 from hesc.gates import secret as gates_secret
 from hesc.integers import secret as integers_secret
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 PACKAGES: Final = (
     "hesc", "hesc.codes", "hesc.gates", "hesc.integers", "hesc.vectors", "hesc.protocols.linkage",
-    "hesc.protocols.linkage.client",
+    "hesc.protocols.linkage.client", "hesc.search",
     "hesc.logarithms", "hesc.streams.networks", "hesc.packing", "hesc.ring_products",
     "hesc.integers.transciphering", "hesc.codes.secret", "hesc.gates.secret",
     "hesc.integers.secret", "hesc.logarithms.secret", "hesc.packing.secret",
@@ -54,6 +56,15 @@ LEFT_OUT: Final = {
     "hesc.packing.slots.EncryptedSlots.summed", "hesc.gates.circuit.Precision",
     "hesc._native.scc",
     # Of messages, for the package's own modules.
+    "hesc.protocols.search.client.SearchClient.decrypt_parts",
+    "hesc.protocols.search.client.SearchClient.encrypt_parts",
+    "hesc.protocols.search.client.SearchClient.read_keys",
+    "hesc.protocols.search.index.Index.answers", "hesc.protocols.search.plan.SearchPlan",
+    "hesc.protocols.search.plan.SearchPlan.rounded",
+    "hesc.protocols.search.plan.SearchPlan.smallest",
+    "hesc.protocols.search.plan.SearchPlan.values_of",
+    "hesc.protocols.search.server.SearchServer.compute",
+    "hesc.protocols.search.server.SearchServer.read_keys",
     "hesc.protocols.linkage.plan.LinkagePlan.count",
     "hesc.protocols.linkage.plan.LinkagePlan.lengths",
     "hesc.protocols.linkage.plan.LinkagePlan.opened",
@@ -175,6 +186,63 @@ def calls(folder: Path) -> Iterator[Call]:
     yield from _integers()
     yield from _products()
     yield from _networks(folder)
+    yield from _searches(folder)
+
+
+def _searches(folder: Path) -> Iterator[Call]:
+    records = [[0.5, 0.25], [1.0, -1.0], [0.0, 0.5]]
+    options: dict[str, Any] = {
+        "sample": records, "records": "public", "metric": "euclidean", "bits": 4, "norm": 2.0,
+        "query_norm": 2.0, "keys": None, "shared": None, "names": [], "most_records": 9,
+    }  # fmt: skip
+    plan = search.SearchPlan.of_vectors(**options)
+    # Keys take a second a call.
+    yield _of(search.SearchPlan.of_vectors, **options | {"keys": False})
+    yield _of(search.SearchPlan.of_codes, bits=5, records="public", most_records=3, keys=False)
+    yield _of(plan.prepared, given=records, clip=False)
+    yield _of(plan.records_of, given=records)
+    yield _of(plan.sizes, samples=3)
+    yield _of(search.SearchPlan.from_bytes, data=plan.to_bytes())
+    index = search.Index(plan, records)
+    client = search.SearchClient(plan)
+    public_keys = client.public_keys()
+    yield _of(search.SearchClient, plan=plan, secret=client.secret, keys=public_keys)
+    server = search.SearchServer.of(index)
+    yield _of(search.SearchServer, plan=plan, vectors=plan.records_of(records), keys=None)
+    yield _of(search.SearchServer.of, index=index, keys=None)
+    query = client.encrypt(records).data
+    yield _of(client.encrypt, samples=records, clip=False)
+    yield _of(server.answer, query=query)
+    yield _of(client.decrypt, answer=server.answer(query), query=query, samples=3)
+    path = index.save(folder / "index")
+    copy = iter(range(10**6))
+    yield Call(
+        "hesc.protocols.search.index.Index",
+        search.Index,
+        {"plan": plan, "vectors": records},
+    )
+    yield _of(search.Index.open, plan=plan, path=path)
+    yield Call(
+        "hesc.protocols.search.index.Index.save",
+        lambda path: search.Index(plan, records).save(path),
+        {"path": folder / f"index {next(copy)}"},
+    )
+    for name, right in (
+        ("append", {"vectors": records}),
+        ("append_entries", {"entries": plan.records_of(records)}),
+        ("replace", {"record": 1, "vector": [0.5, 0.5]}),
+        ("remove", {"record": 1}),
+        ("vector", {"record": 1}),
+    ):
+        yield Call(
+            f"hesc.protocols.search.index.Index.{name}", partial(_changed, plan, records, name),
+            right,
+        )  # fmt: skip
+
+
+def _changed(plan: Any, records: Any, name: str, **given: Any) -> Any:
+    """A method of an index of its own."""
+    return getattr(search.Index(plan, records), name)(**given)
 
 
 def _streams() -> Iterator[Call]:  # noqa: PLR0915 - a list
@@ -362,7 +430,7 @@ def _codes() -> Iterator[Call]:  # noqa: PLR0915 - a list
     key = codes.HashKey.generate()
     coder = codes.RecordCoder(key, [codes.Field("x")], bits=64)
     rows = coder.encode({"x": ["ab", "cd"]})
-    encrypted = codes.EncryptedCodes.encrypt(public, rows)
+    encrypted = encrypted_codes.EncryptedCodes.encrypt(public, rows)
     distances = encrypted.distances(rows)
     plan = codes.GalleryPlan(64)
     owner, _ = hesc.keygen(plan.params, products=False)
@@ -389,9 +457,11 @@ def _codes() -> Iterator[Call]:  # noqa: PLR0915 - a list
     yield _of(codes.unpacked, codes=rows)
     yield _of(codes_secret.encrypt_codes, secret=secret, codes=rows)
     yield _of(codes_secret.decrypt_distances, secret=secret, encrypted=distances)
-    yield _of(codes.EncryptedCodes.encrypt, public=public, codes=rows)
-    yield _of(codes.EncryptedCodes.from_bytes, params=params, data=encrypted.to_bytes())
-    yield _of(codes.EncryptedDistances.from_bytes, params=params, data=distances.to_bytes())
+    yield _of(encrypted_codes.EncryptedCodes.encrypt, public=public, codes=rows)
+    yield _of(encrypted_codes.EncryptedCodes.from_bytes, params=params, data=encrypted.to_bytes())
+    yield _of(
+        encrypted_codes.EncryptedDistances.from_bytes, params=params, data=distances.to_bytes()
+    )
     yield _of(encrypted.distances, codes=rows)
     yield _of(encrypted.coefficients, codes=1)
     yield _of(codes.GalleryPlan, bits=64, piece=64)
@@ -420,7 +490,7 @@ def _codes() -> Iterator[Call]:  # noqa: PLR0915 - a list
     matcher.read(piece)
     answer = matcher.answer(64)
     matcher_keys = hesc.PublicKeys.from_bytes(agreed.params, matcher_public)
-    hiding = codes.EncryptedCodes.encrypt(matcher_keys, rows)
+    hiding = encrypted_codes.EncryptedCodes.encrypt(matcher_keys, rows)
     yield _of(
         hiding.hidden_distances, public=matcher_keys, codes=rows,
         coefficients=hiding.coefficients(len(rows)), statistical_bits=40,

@@ -297,6 +297,20 @@ impl SearchIndex {
         answers(py, &queries, |asked| index.answer(asked))
     }
 
+    /// The noise of a query's scores before they are rounded, over the law's: for who has the key and the records.
+    fn noise_over_law(
+        &self,
+        py: Python<'_>,
+        query: Bound<'_, PyBytes>,
+        keys: Option<PyRef<'_, SearchKeys>>,
+        secret: &VectorSecretKey,
+    ) -> PyResult<f64> {
+        let index = self.snapshot();
+        let (query, keys) = (query.as_bytes(), keys.as_ref().map(|keys| &keys.0));
+        py.compute(|| search::noise_over_law(&index.view(), Asked { query, keys }, &secret.1))
+            .map_err(plan_to_py)
+    }
+
     /// Writes a new file.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let index = self.snapshot();

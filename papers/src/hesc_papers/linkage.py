@@ -11,7 +11,7 @@ import numpy as np
 
 import hesc
 from hesc import codes
-from hesc.codes.encrypted_codes import EncryptedCodes
+from hesc.codes.encrypted_codes import EncryptedCodes, EncryptedDistances
 from hesc.codes.secret import decrypt_distances, encrypt_codes
 from hesc.protocols.linkage import LinkagePlan, febrl, quality
 from hesc.protocols.linkage.matching import MutualNearest
@@ -79,7 +79,7 @@ def reproduce(options: Options) -> Report:
             shown: int = shown,
             *,
             hidden: bool = hidden,
-        ) -> codes.EncryptedDistances:
+        ) -> EncryptedDistances:
             if hidden:
                 return encrypted.hidden_distances(public, clear, coefficients=shown)
             return encrypted.distances(clear)
@@ -87,7 +87,7 @@ def reproduce(options: Options) -> Report:
         seconds = _median(compare, rounds)
         answer = compare().to_bytes()
         _check(
-            decrypt_distances(secret, codes.EncryptedDistances.from_bytes(params, answer)),
+            decrypt_distances(secret, EncryptedDistances.from_bytes(params, answer)),
             clear,
             sent,
         )
@@ -196,7 +196,7 @@ def _one_against_many() -> tuple[float, float]:
     message = EncryptedCodes.encrypt(public, sent).to_bytes()
     encrypted = EncryptedCodes.from_bytes(plan.params, message)
     answer = encrypted.hidden_distances(public, sent[:1], coefficients=plan.coefficients).to_bytes()
-    distances = decrypt_distances(secret, codes.EncryptedDistances.from_bytes(plan.params, answer))
+    distances = decrypt_distances(secret, EncryptedDistances.from_bytes(plan.params, answer))
     seconds = time.perf_counter() - start
     _check(distances, sent[:1], sent)
     return seconds, 8 * (len(message) + len(answer)) / (1e6 * MEGABITS) + 1.5 * ROUND_TRIP

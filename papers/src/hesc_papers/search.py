@@ -111,6 +111,7 @@ def reproduce(options: Options) -> Report:
         else:
             ratios |= _figures(run, row)
     ratios |= {"search.scores": float(scores), "search.wrong": float(wrong)}
+    ratios |= _noise(quick=options.quick)
     ratios["search.memory_over_packed"] = _memory(quick=options.quick)
     ratios["search.threads2"] = _threads(quick=options.quick)
     ratios["search.neighbors_iris_bytes"] = _iris(None)
@@ -160,6 +161,19 @@ def _figures(run: Run, row: dict[str, Any]) -> dict[str, float]:
             "search.vs_numpy_float32": row["server, ms"] / row["numpy, ms"],
         }
     return found
+
+
+def _noise(*, quick: bool) -> dict[str, float]:
+    """The largest and the smallest of all keys, of spread records and of equal ones."""
+    found: list[float] = []
+    for case in (DENSE, CODES):
+        with closing(process(case, 1, quick=quick)) as side:
+            told = json.loads(side.ask(f"noise {4 if quick else 24}"))
+        found += [*told["spread"], *told["equal"]]
+    return {
+        "search.noise_over_law.max": max(found),
+        "search.noise_over_law.min": min(found),
+    }
 
 
 def _memory(*, quick: bool) -> float:

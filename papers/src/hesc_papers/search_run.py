@@ -28,6 +28,8 @@ MOST: Final = 1_000_000
 """Records that plans are for, where no other number is said."""
 DRAWN: Final = 4099
 """Vectors that come again and again where an index grows."""
+QUERIES: Final = 8
+"""Queries of a key whose noise is measured."""
 BATCH: Final = 10
 """Queries whose scores are computed in the clear at once."""
 
@@ -134,6 +136,25 @@ def _memory(case: Case, records: int) -> dict[str, Any]:
     return {"grown": _resident("VmHWM") - before, "packed": world.index.size[1]}
 
 
+def _noise(case: Case, keys: int) -> dict[str, Any]:
+    """Noise of scores over the law's with so many keys: of spread records, and of equal ones."""
+    plan, rng = case.plan(MOST), np.random.default_rng(3)
+    spread = case.vectors(plan.block, rng).astype(np.int16)
+    ratios: dict[str, list[float]] = {}
+    for name, rows in (("spread", spread), ("equal", np.tile(spread[:1], (plan.block, 1)))):
+        index = _native.SearchIndex(plan)
+        index.append(rows.ravel())
+        ratios[name] = []
+        for _ in range(keys):
+            party = Party(plan)
+            squares = []
+            for vector in case.vectors(QUERIES, rng):
+                query, known = party.asks(vector)
+                squares.append(index.noise_over_law(query, known, party.secret) ** 2)
+            ratios[name].append(float(np.sqrt(np.mean(squares))))
+    return ratios
+
+
 def _resident(field: str) -> int:
     """Bytes of this process in memory: now, or the most that there were."""
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -193,6 +214,8 @@ def _serve(case: Case, records: int, *, quick: bool) -> None:
         found: dict[str, Any]
         if task == "whole":
             found = _whole(case, records, int(numbers[0]), quick=quick)
+        elif task == "noise":
+            found = _noise(case, int(numbers[0]))
         elif task == "memory":
             found = _memory(case, records)
         elif task == "scale":

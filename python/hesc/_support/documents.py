@@ -211,9 +211,10 @@ def feature_names(names: object, inputs: int) -> list[str]:
     given = [] if isinstance(names, str) else list(names) if isinstance(names, Iterable) else None
     if given is None or isinstance(names, str):
         raise ParameterError("names of features are a list of texts, or an empty one")
-    if given and (len(given) != inputs or len(set(given)) != len(given)):
+    named = all(is_name(name) for name in given)
+    if given and (len(given) != inputs or (named and len(set(given)) != len(given))):
         raise ParameterError(f"names are {inputs}, one for each feature and each another")
-    if not all(is_name(name) for name in given):
+    if not named:
         raise ParameterError(
             f"names of features are texts of {NAME} printable letters at most, without line feeds, "
             "tabs and control characters: rename the columns, or give names="

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc._native import ShapeError
-from hesc._support.inputs import real_array
+from hesc._support.inputs import of_kind, real_array
 from hesc.models.tables import forms
 from hesc.models.tables.forms import SampleTable
 
@@ -91,6 +91,7 @@ def prepared(
         ShapeError: rows of another length, columns of other names.
 
     """
+    of_kind(clip, "clip", bool, "True and False say whether")
     check_names(samples, names)
     kinds = steps.kinds
     if forms.is_table(samples) or any(kind != "number" for kind in kinds):

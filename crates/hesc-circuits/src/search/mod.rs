@@ -21,6 +21,7 @@ mod client;
 mod declared;
 mod file;
 mod index;
+mod noise;
 mod plan;
 mod server;
 mod signs;
@@ -34,6 +35,7 @@ pub use client::{
 };
 pub use declared::{Declared, Entries};
 pub use index::Index;
+pub use noise::noise_over_law;
 pub use plan::Plan;
 pub use server::{Asked, Keys, View, read_keys};
 pub use wire::{answer_bytes, key_bytes, query_bytes};

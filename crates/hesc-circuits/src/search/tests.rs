@@ -1,6 +1,4 @@
 use hesc_math::AesCtrRng;
-use hesc_math::residues::Reducer;
-use hesc_math::residues::packed::sums_of_products;
 use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{SecretKey, SharedSecrets};
 use rand_core::{Rng as _, SeedableRng};
@@ -155,7 +153,8 @@ fn scores_are_those_of_the_definition() {
             let bytes = encrypt(&plan, &party.secret, &query, rng).unwrap();
             assert_eq!(bytes.len(), query_bytes(&plan));
             assert_eq!(*decrypt_query(&plan, &party.secret, &bytes).unwrap(), query);
-            let squares: Vec<_> = records.chunks(d).map(|row| exact(d, row, row)[0] as u64).collect();
+            let squares: Vec<_> =
+                records.chunks(d).map(|row| exact(d, row, row)[0] as u64).collect();
             assert_eq!(index.view().squares(), squares);
             let answers = index.answer(&[party.asks(&bytes)]).unwrap();
             assert_eq!(answers[0].len(), answer_bytes(&plan, count));
@@ -214,45 +213,14 @@ fn noise(declared: Declared, records: &[i16], keys: u8, queries: usize) -> Vec<f
     let of_key = |seed: u8| {
         let rng = &mut AesCtrRng::from_seed([seed + 100; 32]);
         let party = Party::new(&plan, rng);
-        let squares = (0..queries).map(|_| squared_error(&plan, &index, records, &party, rng));
-        (squares.sum::<f64>() / queries as f64 / plan.sizes().square).sqrt()
+        let mut square = || {
+            let query = vectors(plan.declared(), 1, true, rng);
+            let bytes = encrypt(&plan, &party.secret, &query, rng).unwrap();
+            noise_over_law(&index.view(), party.asks(&bytes), &party.secret).unwrap().powi(2)
+        };
+        ((0..queries).map(|_| square()).sum::<f64>() / queries as f64).sqrt()
     };
     (0..keys).map(of_key).collect()
-}
-
-/// The mean square of the noise of all scores of a query, before they are rounded.
-fn squared_error(
-    plan: &Plan,
-    index: &Index,
-    records: &[i16],
-    party: &Party,
-    rng: &mut AesCtrRng,
-) -> f64 {
-    let (n, d, declared) = (plan.ring_degree(), plan.dimensions(), plan.declared());
-    let (products, signs) = (plan.products(), Signs::new(&declared.signs, n));
-    let query = vectors(declared, 1, true, rng);
-    let bytes = encrypt(plan, &party.secret, &query, rng).unwrap();
-    let view = index.view();
-    let (_, factors) = view.constants(party.asks(&bytes)).unwrap();
-    let mut sums = vec![0; view.blocks.len() * 2 * n];
-    let q = Reducer::new(products.modulus());
-    sums_of_products(&mut sums, &plan.packing(), &view.blocks, &[&factors], &q);
-    let scores = exact(d, &query, records);
-    let unit = (plan.sizes().scale / declared.step()) as i64;
-    let mut square = 0.0;
-    for (block, (sums, scores)) in sums.chunks_exact_mut(2 * n).zip(scores.chunks(n)).enumerate() {
-        let (c_0, c_1) = sums.split_at_mut(n);
-        products.inverse(c_0);
-        products.inverse(c_1);
-        products.unmask(&party.secret, c_1).unwrap();
-        for ((&score, mask), (&a, &b)) in
-            scores.iter().zip(signs.of_block(block)).zip(c_0.iter().zip(c_1.iter()))
-        {
-            let off = products.centred_sum(a, b) - signs::signed(score * unit, mask);
-            square += (off as f64).powi(2);
-        }
-    }
-    square / scores.len() as f64
 }
 
 /// The law bounds what is measured with every key, and is near it, for records of full length: random ones, and one record

@@ -10,9 +10,9 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import OutOfRangeError, ParameterError, ShapeError, WireError
-from hesc._support.inputs import of_kind, whole
+from hesc._support.inputs import of_kind, real_array, whole
 from hesc._support.memory import make_room
-from hesc._support.new_files import new_files
+from hesc._support.new_files import new_files, path_of
 from hesc._support.progress import Bar
 from hesc.protocols.search.plan import SearchPlan
 
@@ -93,7 +93,7 @@ class Index:
 
         """
         made = cls(plan)
-        file = Path(path)
+        file = path_of(path)
         if not file.is_file():
             raise FileNotFoundError(2, "there is no such file", str(file))
         if not file.stat().st_size:
@@ -149,7 +149,7 @@ class Index:
         """
         shape = getattr(vectors, "shape", None)
         if shape is None:
-            vectors = np.asarray(vectors)
+            vectors = real_array(vectors, "records")  # type: ignore[arg-type]  # no table
             shape = vectors.shape
         rows: Any = vectors
         count = int(shape[0]) if len(shape) == 2 else 0
@@ -183,10 +183,13 @@ class Index:
             ShapeError: rows of another length.
 
         """
-        if entries.ndim != 2 or entries.shape[1] != self.plan.dimensions or not len(entries):
+        of_kind(entries, "entries", np.ndarray, "plan.records_of makes them")
+        width = self.plan.dimensions
+        shaped = entries.ndim == 2 and entries.shape[1] == width and len(entries) > 0
+        if not shaped or entries.dtype != np.int16:
             raise ShapeError(
-                f"records are rows of {self.plan.dimensions} whole numbers; got the shape "
-                f"{entries.shape}"
+                f"records are rows of {width} whole numbers of 16 bits, as plan.records_of makes "
+                f"them; got the shape {entries.shape} of {entries.dtype}"
             )
         with self._changing:
             self._check_room(len(self) + len(entries))
@@ -215,7 +218,8 @@ class Index:
         """
         with self._changing:
             place = self._place(record)
-            entries = self.plan.records_of(np.asarray(vector, dtype=np.float64).reshape(1, -1))
+            row = real_array(vector, "a record")  # type: ignore[arg-type]  # no table
+            entries = self.plan.records_of(row.reshape(1, -1))
             with self._changed() as native:
                 native.replace(place, entries[0])
                 self._squares[place : place + 1] = self._squares_of(entries)
@@ -264,7 +268,7 @@ class Index:
             held = self._native
             if isinstance(held, _native.SearchFile):
                 raise ParameterError("these records are in a file already; copy the file")
-            with new_files(Path(path)) as parts:
+            with new_files(path_of(path)) as parts:
                 held.save(Path(parts[0]))
         return Path(path)
 

@@ -18,7 +18,7 @@ class Search:
     """What records are: "public", such as every client may have. Without it no plan is made."""
     bits: int | None = None
     """Bits of an entry up to four times a record's root mean square entry. None takes as few as
-    keep the class of 98 in 100 of the rows tried, or the best of up to 14."""
+    keep the class of 98 in 100 of the rows tried, to a quarter, or the best of up to 14."""
     keys: bool | None = None
     """Whether clients give the server keys, once, by which queries are short, and each takes the
     server longer. None takes what has fewer bytes for a client of a hundred queries."""

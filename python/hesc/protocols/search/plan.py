@@ -12,7 +12,8 @@ import numpy as np
 from hesc import _native
 from hesc._native import NoiseBudgetError, OutOfRangeError, ParameterError, WireError
 from hesc._support import documents
-from hesc._support.inputs import real_array, whole
+from hesc._support.callers import usual_floats
+from hesc._support.inputs import of_kind, real_array, whole
 from hesc.models import samples, transforms
 from hesc.protocols import wire
 from hesc.protocols.disclosure import Disclosure, secure
@@ -149,6 +150,7 @@ class SearchPlan(ModelPlan):
             raise WireError("votes are of distances and cosines")
 
     @classmethod
+    @usual_floats
     def of_vectors(
         cls,
         sample: ArrayLike,
@@ -191,9 +193,11 @@ class SearchPlan(ModelPlan):
         rows = real_array(sample, "vectors")
         if rows.ndim != 2 or not rows.size:
             raise OutOfRangeError(f"vectors are rows of numbers; got the shape {rows.shape}")
-        if metric == "hamming" or metric not in vectors.METRICS:
+        known = isinstance(metric, str) and metric in vectors.METRICS
+        if not known or metric == "hamming":
+            told = repr(str(metric)[:40])
             raise ParameterError(
-                f"metric={metric!r} is not inner, cosine or euclidean; codes are of_codes'"
+                f"metric={told} is not inner, cosine or euclidean; codes are of_codes'"
             )
         whole(bits, "bits", 2, 16)
         width = rows.shape[1]
@@ -260,7 +264,9 @@ class SearchPlan(ModelPlan):
             NoiseBudgetError: no set has room.
 
         """
-        if shared is not None and shared > 1:
+        if keys is not None:
+            of_kind(keys, "keys", bool, "True and False say whether, None takes the shorter")
+        if shared is not None and whole(shared, "shared", 1, _SHARES[-1]) > 1:
             if keys is False:
                 raise ParameterError(f"shared={shared} takes keys; leave out keys=False")
             keys = True
@@ -383,6 +389,7 @@ class SearchPlan(ModelPlan):
         up = sum(message_size([one] * each) for each in messages)
         return Sizes(up, sum(message_size([answer] * each + beside) for each in messages))
 
+    @usual_floats
     def prepared(self, given: Samples, *, clip: bool = False) -> Clipped:
         """Queries as they are encrypted: after transforms, no longer than the plan declares.
 
@@ -421,6 +428,7 @@ class SearchPlan(ModelPlan):
         count = self.dimensions * int(np.count_nonzero(longer))
         return type(ready)(features, ready.values + count, ready.which | longer)
 
+    @usual_floats
     def records_of(self, given: Samples) -> NDArray[np.int16]:
         """Records as they are compared: whole numbers, a row for each.
 
@@ -494,7 +502,7 @@ _OFTEN: Final = 100
 
 
 def _check_public(records: object) -> None:
-    if records != PUBLIC:
+    if not isinstance(records, str) or records != PUBLIC:
         raise ParameterError(f"records={str(records)[:40]!r}: {WHY_PUBLIC}")
 
 

@@ -33,9 +33,11 @@ BITS: Final = (4, 6, 8, 10)
 """Bits of entries that an objective chooses among."""
 _TRIED: Final = range(4, 15)
 """Bits that are tried where none are asked for, the fewest first."""
+_PARTS: Final = (0.75, 0.5, 0.25)
+"""What is tried less than as many bits as are enough."""
 _ENOUGH: Final = 0.98
 """The share of classes that no more bits are tried for."""
-_FARTHER: Final = 1.25
+_FARTHER: Final = 1.1
 """How much farther from the centre samples may be than all rows that are known."""
 _CLOSE: Final = 1e-9
 """The share of rows' typical length below which a row and a record are the same one."""
@@ -69,21 +71,9 @@ def make(
     if len(model.labels) > MOST_RECORDS:
         raise ParameterError(f"{len(model.labels)} records are more than {MOST_RECORDS}")
     least = _share(options.min_agreement)
-    bits = _TRIED if options.bits is None else (whole(options.bits, "bits", 2, 14),)
+    asked = None if options.bits is None else whole(options.bits, "bits", 2, 14)
     trial = _Trial.of(model, estimator, x, names)
-    best: SearchPlan | None = None
-    for each in bits:
-        try:
-            found = trial.plan(each, options.keys)
-        except (ParameterError, NoiseBudgetError):
-            if best is None:
-                raise
-            break
-        if best is None or (found.agreement or 0) > (best.agreement or 0):
-            best = found
-        if (best.agreement or 0) >= _ENOUGH:
-            break
-    assert best is not None  # noqa: S101 - there are bits to try
+    best = trial.best(options.keys) if asked is None else trial.plan(asked, options.keys)
     if (best.agreement or 0) < least:
         raise ParameterError(
             f"{100 * (best.agreement or 0):.2f} % of {best.tried} rows have the class of exact "
@@ -183,7 +173,33 @@ class _Trial(NamedTuple):
             model, names, steps, x.shape[1], records, features, norms, exact, own, indices[:, 0]
         )
 
-    def plan(self, bits: int, keys: bool | None) -> SearchPlan:
+    def best(self, keys: bool | None) -> SearchPlan:
+        """The plan with the fewest bits, or parts of one, that keeps enough classes; else the best.
+
+        Raises:
+            ParameterError, NoiseBudgetError: not even the fewest bits have room.
+
+        """
+        best: SearchPlan | None = None
+        tried = [float(bits) for bits in _TRIED]
+        while tried:
+            bits = tried.pop(0)
+            try:
+                found = self.plan(bits, keys)
+            except (ParameterError, NoiseBudgetError):
+                if best is None:
+                    raise
+                break
+            if best is None or (found.agreement or 0) > (best.agreement or 0):
+                best = found
+            if (found.agreement or 0) >= _ENOUGH:
+                # Between whole bits there may be room in a smaller ring.
+                finer = bits.is_integer() and bits > _TRIED[0]
+                best, tried = found, [bits - part for part in _PARTS] if finer else []
+        assert best is not None  # noqa: S101 - the first one is raised or kept
+        return best
+
+    def plan(self, bits: float, keys: bool | None) -> SearchPlan:
         """A plan with so many bits, with keys or without, and its agreement.
 
         Raises:

@@ -41,16 +41,16 @@ NO_ERROR: Final = ScoreError(0.0, 0.0)
 """Scores of whole numbers are exact."""
 
 
-def step_for(norm: float, dimensions: int, bits: int) -> float:
+def step_for(norm: float, dimensions: int, bits: float) -> float:
     """The step by which entries of the usual size have so many bits, with a sign.
 
     Args:
         norm: the length of a vector.
         dimensions: entries of a vector.
-        bits: from 2 on. Larger entries have more.
+        bits: from 2 on, parts of one too. Larger entries have more.
 
     """
-    return _USUAL * norm / (math.sqrt(dimensions) * ((1 << (bits - 1)) - 1))
+    return _USUAL * norm / (math.sqrt(dimensions) * (math.pow(2, bits - 1) - 1))
 
 
 def square_of(norm: float, step: float, dimensions: int) -> int:
