@@ -349,6 +349,16 @@ def _vectors() -> Iterator[Call]:
     yield _of(vector.__truediv__, other=2.0)
     yield _of(vector.__pow__, exponent=1)
     yield _of(leveled.Matrix, params=params, values=[[1.0, 0.5]], level=2)
+    plan = leveled.MatrixProduct(params, (1, 2), (2, 1), clear="left")
+    yield _of(
+        leveled.MatrixProduct, params=params, left=(1, 2), right=(2, 1), clear=None, bounds=None,
+        objective="bytes",
+    )  # fmt: skip
+    yield _of(plan.right, values=[[0.5], [0.25]])
+    yield _of(leveled.MatrixProduct(params, (1, 2), (2, 1)).left, values=[[0.5, 0.25]])
+    laid = [keys.encrypt(each) for each in plan.right([[0.5], [0.25]])]
+    yield _of(plan.multiply, left=[[0.5, 0.5]], right=laid)
+    yield _of(plan.matrix, vectors=[np.zeros(plan.lengths[2])])
     yield _of(leveled.dot_rotations, length=4)
     yield _of(leveled.matrix_rotations, rows=4, columns=2)
     yield _of(secret.encrypt_to_bytes, values=[0.5], bound=1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -11,7 +12,7 @@ from hesc._support.inputs import of_kind, one_name, real, several, whole
 from hesc._support.memory import make_room
 from hesc.params import sizes
 from hesc.params.vectors import VectorParams
-from hesc.vectors.bounds import Bound, size_of
+from hesc.vectors.bounds import Bound
 from hesc.vectors.diagonals import ClearDiagonals
 from hesc.vectors.evaluation import galois_of, keys_of, relin_of
 from hesc.vectors.grids import BlankOperations, MatrixGrids, MatrixOperations, MatrixShape
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 OBJECTIVES: Final = ("latency", "bytes")
 """What a plan makes least: time, or bytes of a product's ciphertexts."""
 
-_MOST: Final = 1 << 16
+_LONGEST: Final = 1 << 16
+_ENTRIES: Final = 1 << 24
 # Times in key switches at ring degree 8192, measured to a factor of about two: layouts are compared
 # by them. A ciphertext is encrypted, decrypted and sent at a gigabit a second.
 _HOISTED: Final = 0.75
@@ -51,7 +53,8 @@ class MatrixProduct:
 
     Args:
         params: a set for vectors of numbers, with special primes.
-        left: rows and columns of the left matrix; of any size up to 65536 each.
+        left: rows and columns of the left matrix, of any shape: up to 65536 a side and 2^24
+            entries of each matrix.
         right: rows and columns of the right one.
         clear: "left" or "right", the matrix that the server has in the clear; by default none.
         bounds: what absolute values of the left and of the right matrix stay within. BFV and BGV:
@@ -79,7 +82,7 @@ class MatrixProduct:
 
     Raises:
         ShapeError: matrices whose product is none; sides that are no whole numbers.
-        OutOfRangeError: sides beyond 65536; a product that could leave the set's integers; bounds
+        OutOfRangeError: sides beyond 65536, more than 2^24 entries; a product that could leave the set's integers; bounds
             that are none.
         ParameterError: other sets; a scheme without room for the product; a bound of encrypted
             numbers in CKKS.
@@ -121,6 +124,11 @@ class MatrixProduct:
             raise ShapeError(
                 f"a matrix of {inner} columns has no product with one of {also} rows; give "
                 "shapes as numpy's @ takes them"
+            )
+        if max(rows * inner, inner * columns, rows * columns) > _ENTRIES:
+            raise OutOfRangeError(
+                f"a matrix has at most {_ENTRIES} entries here, and so has the product; plan "
+                "blocks of it one by one, and add the products that belong together"
             )
         self.shape = rows, columns
         self._sides = {"left": (rows, inner), "right": (inner, columns)}
@@ -166,7 +174,7 @@ class MatrixProduct:
 
     def _checked(self, bounds: tuple[float, float] | None) -> dict[str, Any]:
         """What absolute values stay within, by side; None where the plan says nothing of them."""
-        approximate, largest = self.params.is_approximate, -self.params.integer_range[0]
+        approximate = self.params.is_approximate
         most = self.params.bound if approximate else None
         if bounds is None:
             return {side: 1.0 if most and side == self.clear else most for side in self._sides}
@@ -176,9 +184,9 @@ class MatrixProduct:
         found: dict[str, Any] = {}
         for side, bound in zip(self._sides, given, strict=True):
             if not approximate:
-                found[side] = whole(bound, "a bound", 1, largest)
+                found[side] = whole(bound, "a bound", 1, -self.params.integer_range[0])
                 continue
-            found[side] = real(bound, "a bound", np.finfo(float).tiny)
+            found[side] = real(bound, "a bound", sys.float_info.min)
             if side != self.clear and found[side] != most:
                 raise ParameterError(
                     f"encrypted numbers of {self.params.name} stay within {most:g}; give that for "
@@ -285,11 +293,9 @@ class MatrixProduct:
             )
         numbers = coefficients_of(self.params, array)
         bound = self._bounds[side]
-        beyond = bound is not None and (
-            np.any(np.abs(numbers) > bound)
-            if self.params.is_approximate
-            else size_of(numbers) > bound  # type: ignore[arg-type]
-        )
+        # Numbers on the unit circle are rounded to either side of it.
+        slack = 1 + 1e-12 if self.params.is_approximate else 1
+        beyond = bound is not None and np.max(np.abs(numbers)) > bound * slack
         if beyond:
             raise OutOfRangeError(
                 f"the {side} matrix has numbers beyond {bound}, which this plan is for; make one "
@@ -351,6 +357,8 @@ class MatrixProduct:
         if self.clear is None:
             blocks = layout.product([vector.native for vector in first], natives, operations)
         else:
+            count, length = layout.vectors
+            make_room(8 * count * length, f"{count} diagonals of {length} numbers")
             blocks = layout.product(layout.left(first), natives, operations)
         is_complex = any(v.complex_values for v in vectors) or any(
             isinstance(each, np.ndarray) and each.dtype.kind == "c" for each in operands.values()
@@ -450,5 +458,5 @@ def _sides(shape: tuple[int, int], side: str) -> tuple[int, int]:
     given = several(shape, f"the shape of the {side} matrix", "give rows and columns")
     if len(given) != 2:
         raise ShapeError(f"a matrix has rows and columns; the {side} one has {len(given)} sides")
-    rows, columns = (whole(length, "a side of a matrix", 1, _MOST) for length in given)
+    rows, columns = (whole(length, "a side of a matrix", 1, _LONGEST) for length in given)
     return rows, columns
