@@ -151,7 +151,7 @@ class BlankOperations(MatrixOperations):
         ]
 
     def swapped(self, native: _native.Ciphertext) -> _native.Ciphertext:
-        """As a rotation, whose claims are the same."""
+        """A rotation in the place of the exchange of rows: its claims are the same."""
         return self.turned(native, [1])[0]
 
     def relinearised(
