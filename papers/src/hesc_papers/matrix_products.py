@@ -188,6 +188,7 @@ def plot(report: Report, path: Path) -> None:
             color=[colours.get(name.split(",")[0], "tab:gray") for name in names],
         )
         axes.set_yticks(range(len(names)), names, fontsize=7)
+        axes.margins(y=0.005)
         axes.invert_yaxis()
         axes.set_xscale("log")
         axes.set_xlabel("milliseconds of a product")
