@@ -92,20 +92,27 @@ def test_products_are_numpys_and_as_stated(
 
 
 @pytest.mark.parametrize("clear", CLEAR)
+@pytest.mark.parametrize("shape", [(20, 40, 24), (64, 64, 64)])
 @pytest.mark.parametrize("scheme", ["bfv", "bgv"])
-def test_nothing_else_lies_in_the_slots(scheme: str, clear: str | None) -> None:
+def test_nothing_else_lies_in_the_slots(
+    scheme: str, shape: tuple[int, int, int], clear: str | None
+) -> None:
     """Sums of parts of the product would tell of the matrices what the product does not."""
+    rows, inner, columns = shape
     for objective in ("latency", "bytes"):
         plan = MatrixProduct(
-            params_of(scheme), (20, 40), (40, 24), clear=clear, bounds=(9, 9), objective=objective
+            params_of(scheme),
+            (rows, inner),
+            (inner, columns),
+            clear=clear,
+            bounds=(9, 9),
+            objective=objective,
         )
-        a, b = np.full((20, 40), 9), np.full((40, 24), 9)
-        run = Run(plan, [a, b], (9, 9))
+        run = Run(plan, [np.full((rows, inner), 9), np.full((inner, columns), 9)], (9, 9))
         found = np.concatenate(run.decrypted)
-        assert set(found.tolist()) <= {0, 9 * 9 * 40}
+        assert set(found.tolist()) <= {0, 9 * 9 * inner}
         # Each entry once or several times, copies of the whole.
-        count = np.count_nonzero(found)
-        assert count % (20 * 24) == 0
+        assert np.count_nonzero(found) % (rows * columns) == 0
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
