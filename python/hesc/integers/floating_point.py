@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -21,11 +21,11 @@ _MOST_FRACTION: Final = 23
 class FloatingPoint:
     """Binary floating-point formats of IEEE 754: a sign, exponent and fraction bits.
 
-    A number is the unsigned integer of its bits: `encode` and `decode` convert, and the operations
-    take encrypted ones as `hesc.integers.plan` does. Results are rounded to the nearest number, ties
-    to the even one, and are bit by bit those of IEEE 754, with subnormal numbers, infinities (what
-    overflows is one) and signed zeros; the NaN is one, `nan`. No operation raises or tells of
-    exceptions, which nobody sees.
+    A number is the unsigned integer of its bits: `encode` and `decode` convert, and operations are
+    functions for `hesc.integers.plan`. Results are rounded to the nearest number, ties to the even
+    one, and are bit by bit those of IEEE 754, with subnormal numbers, infinities (what overflows is
+    one) and signed zeros; there is one NaN, `nan`. No operation tells of exceptions, which nobody
+    sees.
 
     Args:
         exponent_bits: 2 to 8.
@@ -142,98 +142,114 @@ class FloatingPoint:
 
     def add(self, a: Integers, b: Integers) -> Integers:
         """The sum, rounded; NaN of opposite infinities, and zero has a sign if both have it."""
-        fraction = self.fraction_bits
+        guarded = self.fraction_bits + 4
         first, second = _Parts(self, a), _Parts(self, b)
         swap, opposite = first.size < second.size, first.sign ^ second.sign
         exponent = where(swap, second.exponent, first.exponent)
         large = where(swap, second.units, first.units)
-        small = where(swap, first.units, second.units)
+        small = where(swap, first.units, second.units).astype(IntegerKind(guarded - 1)) << 2
         # Both differences beside the comparison, which takes as long.
-        apart = where(
-            swap, second.exponent - first.exponent, first.exponent - second.exponent
+        apart = where(swap, second.exponent - first.exponent, first.exponent - second.exponent)
+        # Whether any bit that is set has been moved out.
+        last = where(swap, first.last(2), second.last(2))
+        lost = last < apart.astype(last.kind)
+        small = _down(small, apart).astype(IntegerKind(guarded)) << 1 | lost.astype(
+            IntegerKind(guarded)
         )
-        guarded = fraction + 4
-        small, lost = _down(small.astype(IntegerKind(guarded - 1)) << 2, apart)
-        small = small.astype(IntegerKind(guarded)) << 1 | lost.astype(IntegerKind(guarded))
         # A difference is a sum with the complement and one more, by a bit behind both.
         wide = IntegerKind(guarded + 2)
         complement = where(opposite, _known(wide, wide.most), _known(wide, 0))
         above = large.astype(wide) << 4 | opposite.astype(wide)
         summed = (above + (small.astype(wide) << 1 ^ complement)) >> 1
-        found, overflow = self._rounded(summed.astype(IntegerKind(guarded + 1)), exponent, 1)
-        # What is larger than an infinity is NaN, and nothing is larger than that.
-        special = first.special | second.special
-        both = first.special & second.special
-        none = first.none | second.none | both & opposite
         sign = where(_any(summed), where(swap, second.sign, first.sign), first.sign & second.sign)
-        return self._whole(found, sign, overflow | special, none)
+        both = first.special & second.special
+        return self._whole(
+            _Unrounded(summed.astype(IntegerKind(guarded + 1)), 0, exponent, None),
+            sign,
+            first.special | second.special,
+            first.none | second.none | both & opposite,
+        )
 
     def multiply(self, a: Integers, b: Integers) -> Integers:
         """The product, rounded; NaN of an infinity and zero."""
-        fraction, exponent_bits = self.fraction_bits, self.exponent_bits
+        fraction = self.fraction_bits
         first, second = _Parts(self, a), _Parts(self, b)
         product = IntegerKind(2 * fraction + 2)
         units = first.units.astype(product) * second.units.astype(product)
         # Zeros in front, down to where all that a number of the smallest exponent has is lost.
         front = fraction + 2
-        units = units.astype(IntegerKind(front + product.width))
-        wide = IntegerKind(exponent_bits + 2, signed=True)
+        wide = IntegerKind(self.exponent_bits + 2, signed=True)
         exponent = first.exponent.astype(wide) + second.exponent.astype(wide)
         exponent = exponent + (front - self._bias)
-        exponent = where(exponent < 0, 0, exponent).astype(IntegerKind(exponent_bits + 1))
-        found, overflow = self._rounded(units, exponent, 1)
+        exponent = where(exponent < 0, 0, exponent).astype(IntegerKind(self.exponent_bits + 1))
+        # The last bit that is set: of a product the sum of both factors' places.
+        last = first.last(0), second.last(0)
+        places = IntegerKind(max(last[0].kind.width, exponent.kind.width) + 3, signed=True)
+        room = (front + product.width - 2 - fraction) - (
+            last[0].astype(places) + last[1].astype(places)
+        )
         special = first.special | second.special
-        none = first.none | second.none | special & (first.zero | second.zero)
-        return self._whole(found, first.sign ^ second.sign, overflow | special, none)
-
-    def _rounded(self, units: Integers, exponent: Integers, front: int) -> tuple[Integers, Integers]:
-        """The bits of a number's size, and whether it overflows.
-
-        Args:
-            units: the number, of which the highest bit has the exponent `exponent + front`.
-            exponent: how many places the number may move up, until its exponent is 1.
-            front: what the exponent is more at the highest bit.
-
-        """
-        width = units.kind.width
-        top = _known(units.kind, 1 << (width - 1))
-        # The highest bit that is set, or where the smallest exponent has it: a prefix, and its end.
-        ends = units | top >> exponent
-        step = 1
-        while step < width:
-            ends |= ends >> step
-            step *= 2
-        highest = ends ^ ends >> 1
-        places = [
-            _odd(highest & _where_set(width, bit)) for bit in range((width - 1).bit_length())
-        ]
-        for bit, place in reversed(list(enumerate(places))):
-            units = where(place, units << (1 << bit), units)
-        moved = _of_bits(places, exponent.kind)
-        raised = exponent + front - moved
-        fraction, hidden = self.fraction_bits, _bit(units, width - 1)
-        size = IntegerKind(self._size)
-        field = where(hidden, raised, 0)
-        low = (units >> (width - 1 - fraction)).astype(IntegerKind(fraction))
-        found = field.astype(size) << fraction | low.astype(size)
-        behind = width - 2 - fraction
-        half, odd = _bit(units, behind), _bit(units, behind + 1)
-        rest = _any(units.astype(IntegerKind(behind)))
-        found = where(half & (rest | odd), found + 1, found)
-        ones = ~_any(~raised.astype(IntegerKind(self.exponent_bits)))
-        beyond = raised >> self.exponent_bits
-        overflow = ones | _any(beyond) if raised.kind.width > self.exponent_bits else ones
-        return found, overflow & hidden
+        return self._whole(
+            _Unrounded(units, front, exponent, room),
+            first.sign ^ second.sign,
+            special,
+            first.none | second.none | special & (first.zero | second.zero),
+        )
 
     def _whole(
-        self, size: Integers, sign: Integers, infinite: Integers, none: Integers
+        self, number: _Unrounded, sign: Integers, infinite: Integers, none: Integers
     ) -> Integers:
-        """A number of its size and sign, an infinity or NaN."""
-        kind = IntegerKind(self._size)
-        special = where(none, _known(kind, self.nan), _known(kind, self.infinity))
-        size = where(infinite | none, special, size)
-        sign = sign & ~none
-        return size.astype(self.kind) | sign.astype(self.kind) << self._size
+        """The number of these units, rounded, or an infinity or NaN; with its sign."""
+        width = number.front + number.units.kind.width
+        kind = IntegerKind(width)
+        # The highest bit that is set, or where the smallest exponent has it.
+        units = number.units.astype(kind)
+        ends = _filled(number.units).astype(kind)
+        ends = ends | _filled(_known(kind, 1 << (width - 1)) >> number.exponent)
+        highest = ends ^ ends >> 1
+        # It is one bit, so that exclusive ors of bits say whether it is set in the number.
+        hidden = _odd(units & highest)
+        places = [_odd(highest & _distances(width, bit)) for bit in range((width - 1).bit_length())]
+        moved = _of_bits(places, number.exponent.kind)
+        for bit, place in reversed(list(enumerate(places))):
+            units = where(place, units << (1 << bit), units)
+        raised = number.exponent + 1 - moved
+        size = IntegerKind(self._size)
+        field = where(hidden, raised, 0).astype(size) << self.fraction_bits
+        behind = width - 2 - self.fraction_bits
+        low = (units >> (behind + 1)).astype(IntegerKind(self.fraction_bits))
+        down = field | low.astype(size)
+        odd = _bit(units, behind + 1)
+        if number.room is None:
+            left = IntegerKind(behind + 1)
+            below = units.astype(IntegerKind(behind)).astype(left)
+            rest = _any(below | odd.astype(left) << behind)
+        else:
+            rest = (moved.astype(number.room.kind) < number.room) | odd
+        up = _bit(units, behind) & rest
+        overflow = ~_any(~raised.astype(IntegerKind(self.exponent_bits)))
+        if raised.kind.width > self.exponent_bits:
+            overflow = overflow | _any(raised >> self.exponent_bits)
+        beyond = infinite | none | overflow & hidden
+        # One of three, each with a bit that chooses it: the last step is one product.
+        found = _chosen(up & ~beyond, down + 1) ^ _chosen(~up & ~beyond, down)
+        found = found ^ _chosen(
+            beyond, where(none, _known(size, self.nan), _known(size, self.infinity))
+        )
+        return found.astype(self.kind) | (sign & ~none).astype(self.kind) << self._size
+
+
+class _Unrounded(NamedTuple):
+    """A number before it is rounded: zeros, and units behind them."""
+
+    units: Integers
+    front: int
+    """Zeros in front of the units."""
+    exponent: Integers
+    """How many places the number may move up, until its exponent is 1."""
+    room: Integers | None
+    """How many places it has to move up at least for nothing to be left behind the bit that is
+    rounded; None where that is seen from what is left."""
 
 
 class _Parts:
@@ -245,14 +261,36 @@ class _Parts:
         self.size = number.astype(IntegerKind(of.kind.width - 1))
         self.exponent = (self.size >> fraction).astype(IntegerKind(of.exponent_bits))
         low = self.size.astype(IntegerKind(fraction))
-        normal, some = _any(self.exponent), _any(low)
-        self.zero = ~(normal | some)
+        self._normal, some = _any(self.exponent), _any(low)
+        self.zero = ~(self._normal | some)
         #: Infinities and NaN.
         self.special = ~_any(~self.exponent)
         self.none = self.special & some
         kind = IntegerKind(fraction + 1)
+        self._hidden = low.astype(kind) | 1 << fraction
         #: In units of the last place; subnormal numbers twice, as if their exponent were one less.
-        self.units = where(normal, low.astype(kind) | 1 << fraction, low.astype(kind) << 1)
+        self.units = where(self._normal, self._hidden, low.astype(kind) << 1)
+        self._exponent_bits = of.exponent_bits
+
+    def last(self, more: int) -> Integers:
+        """The place of the last bit of `units` that is set, and `more`; of zero the largest."""
+        width = self._hidden.kind.width
+        kind = IntegerKind(max(self._exponent_bits, (width + more).bit_length()))
+        filled, step = self._hidden, 1
+        while step < width:
+            filled, step = filled | filled << step, 2 * step
+        lowest = filled ^ filled << 1
+
+        def place(further: int) -> Integers:
+            places = range(further, further + width)
+            masks = [
+                sum(1 << at for at, n in enumerate(places) if n >> bit & 1)
+                for bit in range(kind.width)
+            ]
+            return _of_bits([_odd(lowest & mask) for mask in masks], kind)
+
+        found = where(self._normal, place(more), place(more + 1))
+        return found | where(self.zero, _known(kind, kind.most), _known(kind, 0))
 
 
 def _checked(of: FloatingPoint, number: Integers) -> Integers:
@@ -284,9 +322,22 @@ def _odd(number: Integers) -> Integers:
     return _bit(number.bit_count(), 0)
 
 
-def _where_set(width: int, bit: int) -> int:
+def _distances(width: int, bit: int) -> int:
     """The places whose distance from the highest one has this bit."""
     return sum(1 << (width - 1 - away) for away in range(width) if away >> bit & 1)
+
+
+def _filled(number: Integers) -> Integers:
+    """All bits from the highest one that is set down."""
+    step = 1
+    while step < number.kind.width:
+        number, step = number | number >> step, 2 * step
+    return number
+
+
+def _chosen(choice: Integers, number: Integers) -> Integers:
+    """The number where the bit is set, elsewhere 0."""
+    return where(choice, number, 0)
 
 
 def _of_bits(bits: list[Integers], kind: IntegerKind) -> Integers:
@@ -297,16 +348,11 @@ def _of_bits(bits: list[Integers], kind: IntegerKind) -> Integers:
     return found
 
 
-def _down(number: Integers, places: Integers) -> tuple[Integers, Integers]:
-    """A number moved down, and whether any bit that was set has been lost: far moves first."""
-    width = number.kind.width
-    near = (width - 1).bit_length()
-    lost = _known(BOOL, 0)
+def _down(number: Integers, places: Integers) -> Integers:
+    """A number moved down, by encrypted places: far moves first."""
+    near = (number.kind.width - 1).bit_length()
     if places.kind.width > near:
-        far = _any(places >> near)
-        lost, number = far & _any(number), where(far, 0, number)
+        number = where(_any(places >> near), 0, number)
     for bit in reversed(range(min(near, places.kind.width))):
-        moves, away = _bit(places, bit), 1 << bit
-        below = number.astype(IntegerKind(away)) if away < width else number
-        lost, number = lost | moves & _any(below), where(moves, number >> away, number)
-    return number, lost
+        number = where(_bit(places, bit), number >> (1 << bit), number)
+    return number
