@@ -79,7 +79,8 @@ class FloatingPoint:
         finite = np.isfinite(given)
         size = np.abs(np.where(finite, given, 0.0))
         # The exponent of the last bit: subnormal numbers have that of the smallest normal one.
-        exponent = np.maximum(np.frexp(size)[1] - 1, 1 - self._bias)
+        least = 1 - self._bias
+        exponent = np.where(size > 0, np.maximum(np.frexp(size)[1] - 1, least), least)
         units = np.rint(np.ldexp(size, self.fraction_bits - exponent)).astype(np.int64)
         # The bit in front of the fraction counts one exponent more; so does a carry.
         fields = (exponent.astype(np.int64) + self._bias - 1) << self.fraction_bits
@@ -178,10 +179,13 @@ class FloatingPoint:
         units = first.units.astype(product) * second.units.astype(product)
         # Zeros in front, down to where all that a number of the smallest exponent has is lost.
         front = fraction + 2
-        wide = IntegerKind(self.exponent_bits + 2, signed=True)
+        most = 2 * self._ones + front
+        wide = IntegerKind(most.bit_length() + 1, signed=True)
         exponent = first.exponent.astype(wide) + second.exponent.astype(wide)
         exponent = exponent + (front - self._bias)
-        exponent = where(exponent < 0, 0, exponent).astype(IntegerKind(self.exponent_bits + 1))
+        exponent = where(exponent < 0, 0, exponent).astype(
+            IntegerKind(max(most - self._bias, 1).bit_length())
+        )
         # The last bit that is set: of a product the sum of both factors' places.
         last = first.last(0), second.last(0)
         places = IntegerKind(max(last[0].kind.width, exponent.kind.width) + 3, signed=True)

@@ -4,7 +4,6 @@ Numbers are encrypted as they are, many to a ciphertext; sums, products and rota
 slots at once. What can decrypt lives in `hesc.secret`.
 """
 
-from hesc.vectors.keys import PublicKeys
 from hesc.vectors.matrices import Matrix, dot_rotations, matrix_rotations
 from hesc.vectors.matrix_products import MatrixProduct
 from hesc.vectors.vectors import EncryptedVector
@@ -13,7 +12,6 @@ __all__ = [
     "EncryptedVector",
     "Matrix",
     "MatrixProduct",
-    "PublicKeys",
     "dot_rotations",
     "matrix_rotations",
 ]

@@ -82,8 +82,8 @@ class MatrixProduct:
 
     Raises:
         ShapeError: matrices whose product is none; sides that are no whole numbers.
-        OutOfRangeError: sides beyond 65536, more than 2^24 entries; a product that could leave the set's integers; bounds
-            that are none.
+        OutOfRangeError: sides beyond 65536, more than 2^24 entries; a product that could leave the
+            set's integers; bounds that are none.
         ParameterError: other sets; a scheme without room for the product; a bound of encrypted
             numbers in CKKS.
 
