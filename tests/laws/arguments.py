@@ -506,6 +506,14 @@ def _integers() -> Iterator[Call]:  # noqa: PLR0915 - a list
     yield _of(fixed.decode, integers=[15])
     yield _of(fixed.multiply, a=wide, b=wide)
     yield _of(fixed.divide, a=wide, b=wide)
+    tiny = integers.FloatingPoint(2, 1)
+    yield _of(integers.FloatingPoint, exponent_bits=5, fraction_bits=10)
+    yield _of(tiny.encode, numbers=[1.5])
+    yield _of(tiny.decode, integers=[3])
+    for unary in (tiny.negative, tiny.absolute):
+        yield _of(unary, a=x)
+    for binary in (tiny.add, tiny.subtract, tiny.multiply, tiny.less, tiny.equal):
+        yield _of(binary, a=x, b=x)
     yield _of(integers.IntegerKind, width=4, signed=False, boolean=False)
     yield _of(integers.Moments, observations=2, sums=[[3], [5]])
     yield _of(moments.variance, ddof=1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError
-from hesc._support.inputs import real_array, whole
+from hesc._support.inputs import real_array, unmasked, whole
 from hesc.integers.expressions import Integers, where
 from hesc.integers.kinds import BOOL, IntegerKind, check_range
 
@@ -100,9 +100,11 @@ class FloatingPoint:
 
         Raises:
             OutOfRangeError: others than integers of `kind`.
+            ShapeError: what is no array of such.
 
         """
-        bits = check_range(integers, self.kind, "bits of floating-point numbers").astype(np.int64)
+        given = unmasked(integers, "bits of floating-point numbers")
+        bits = check_range(given, self.kind, "bits of floating-point numbers").astype(np.int64)
         exponent = bits >> self.fraction_bits & self._ones
         fraction = bits & (1 << self.fraction_bits) - 1
         units = fraction + ((exponent > 0).astype(np.int64) << self.fraction_bits)
@@ -277,7 +279,10 @@ class _Parts:
         self._exponent_bits = of.exponent_bits
 
     def last(self, more: int) -> Integers:
-        """The place of the last bit of `units` that is set, and `more`; of zero the largest."""
+        """The place of the last bit of `units` that is set, and `more`; of zero any beyond.
+
+        Zeros need no care: what is lost of them would be less than half of the other's last place.
+        """
         width = self._hidden.kind.width
         kind = IntegerKind(max(self._exponent_bits, (width + more).bit_length()))
         filled, step = self._hidden, 1
@@ -293,8 +298,7 @@ class _Parts:
             ]
             return _of_bits([_odd(lowest & mask) for mask in masks], kind)
 
-        found = where(self._normal, place(more), place(more + 1))
-        return found | where(self.zero, _known(kind, kind.most), _known(kind, 0))
+        return where(self._normal, place(more), place(more + 1))
 
 
 def _checked(of: FloatingPoint, number: Integers) -> Integers:
