@@ -9,6 +9,7 @@ import pytest
 
 import hesc
 from hesc.vectors import EncryptedVector, MatrixProduct
+from hesc.vectors.grids import MatrixGrids, MatrixShape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,6 +90,57 @@ def test_products_are_numpys_and_as_stated(
     assert len(run.public.to_bytes()) == plan.key_bytes
     size = hesc.params.sizes.vector(plan.params, seeded=True)
     assert sum(map(len, up)) * size == plan.bytes_up
+
+
+class InTheClear:
+    """Slots in the clear, in rows that rotate: what `MatrixOperations` is on ciphertexts."""
+
+    def __init__(self, row: int, slots: int) -> None:
+        self.row, self.slots = row, slots
+
+    def filled(self, vector: NDArray[Any]) -> NDArray[Any]:
+        return np.tile(vector, self.slots // len(vector)).reshape(-1, self.row)
+
+    def turned(self, slots: NDArray[Any], steps: list[int]) -> list[NDArray[Any]]:
+        return [np.roll(slots, -step, axis=1) for step in steps]
+
+    def summed(self, pairs: list[tuple[NDArray[Any], NDArray[Any]]]) -> NDArray[Any]:
+        return sum((a * b for a, b in pairs), np.zeros((1, 1), dtype=int))
+
+    def weighed(self, pairs: list[tuple[NDArray[Any], NDArray[Any]]]) -> NDArray[Any]:
+        return self.summed([(self.filled(numbers), slots) for numbers, slots in pairs])
+
+    def folded(self, slots: NDArray[Any], period: int, onto: int) -> NDArray[Any]:
+        while period > onto:
+            period //= 2
+            slots = slots + (slots[::-1] if period >= self.row else np.roll(slots, -period, axis=1))
+        return slots
+
+
+@pytest.mark.parametrize("rows_of_slots", [1, 2])
+@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize("shape", [(4, 4, 4), (3, 11, 5), (9, 2, 20), (1, 70, 1), (17, 8, 3)])
+def test_every_layout_computes_the_product(
+    shape: tuple[int, int, int], plain: bool, rows_of_slots: int
+) -> None:
+    """Those that no plan chooses here, too; and nothing else lies in their slots."""
+    rows, inner, columns = shape
+    row = 32
+    slots = InTheClear(row, rows_of_slots * row)
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(1, 9, (rows, inner)), rng.integers(1, 9, (inner, columns))
+    layouts = list(MatrixGrids.all(MatrixShape(*shape), row, slots.slots, plain=plain))
+    assert len(layouts) > 3
+    for layout in layouts:
+        left: Any = layout.left(a) if plain else [slots.filled(v) for v in layout.left(a)]
+        right: Any = [slots.filled(v) for v in layout.right(b)]
+        operations: Any = slots
+        found: list[Any] = list(layout.product(left, right, operations))
+        assert len(found) == layout.work.results
+        vectors = [each.reshape(-1)[: layout.result_length] for each in found]
+        assert all(np.array_equal(slots.filled(v), f) for v, f in zip(vectors, found, strict=True))
+        np.testing.assert_array_equal(layout.matrix(vectors), a @ b)
+        assert np.count_nonzero(np.concatenate(vectors)) == rows * columns
 
 
 @pytest.mark.parametrize("clear", CLEAR)

@@ -74,6 +74,7 @@ class ClearDiagonals:
             hoisted=self.groups * self.across * (self.small - 1),
             rotations=results * (self.groups * (len(large) - 1) + folds),
             products=results * self.groups * self.diagonals,
+            masks=0,
             relinearisations=0,
         )
 

@@ -7,17 +7,22 @@ whoever encrypts, each row and column continued by `steps - 1` entries. So no ma
 they rotate, and the product takes one level instead of three. Pieces are summed by rotations; with
 one step and as many pieces as there are inner entries nothing rotates before the product. A left
 matrix in the clear is laid out in the same way.
+
+A piece that fills all slots that go round needs no rows that continue, and holds twice as much; its
+columns, if they do not continue either, are put together from two rotations by masks (Jiang, Kim,
+Lauter and Song's step 2), at a level.
 """
 
 from __future__ import annotations
 
 from functools import reduce
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from hesc import _native
-from hesc.vectors.numbers import encode_operand
+from hesc.vectors.numbers import encode_operand, period_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,6 +58,8 @@ class MatrixWork(NamedTuple):
     """All others, exchanges of rows among them."""
     products: int
     """Products of ciphertexts, or of ciphertexts and plaintexts."""
+    masks: int
+    """Products with masks, beside these."""
     relinearisations: int
 
 
@@ -179,6 +186,8 @@ class MatrixGrids:
         steps: diagonals of each piece.
         row: slots of a row.
         plain: whether the left matrix is in the clear; for one step.
+        round_width: columns of pieces whose rows and columns go round, a power of two and at least
+            `steps`; None where rows and columns continue.
 
     """
 
@@ -191,21 +200,29 @@ class MatrixGrids:
         row: int,
         *,
         plain: bool,
+        round_width: int | None = None,
     ) -> None:
         self.plain = plain
         self.shape, self.block, self.parts, self.steps = shape, block, parts, steps
         self.height, self.width = (side + steps - 1 for side in block)
-        self.piece = 1 << (self.height * self.width - 1).bit_length()
+        #: Whether columns that go round are put together by masks.
+        self.masked = round_width is not None and round_width < self.width
+        if round_width is not None:
+            self.height, self.width = period_of(max(block[0], steps)), round_width
+        self.piece = period_of(self.height * self.width)
         self.groups = -(-shape.inner // (parts * steps))
         self.down, self.across = -(-shape.rows // block[0]), -(-shape.columns // block[1])
         self.lengths = (parts * self.piece, parts * self.piece)
         #: Vectors of the left matrix, of so many numbers, encrypted or not.
         self.vectors = self.down * self.groups, parts * self.piece
         self.result_length = self.piece
-        turns = range(1, steps)
+        ahead = list(range(1, steps))
+        #: Rotations of the left matrix: those back follow those ahead.
+        self._left = ahead + [turn - steps for turn in ahead] * self.masked
+        self._right = [turn * self.width for turn in range(steps)]
         folds = [self.piece << bit for bit in range((parts - 1).bit_length())]
         self.rotations = sorted(
-            {*turns, *(turn * self.width for turn in turns), *(f for f in folds if f < row)}
+            {*self._left, *self._right[1:], *(fold for fold in folds if fold < row)}
         )
         self.swaps = any(fold >= row for fold in folds)
         results = self.down * self.across
@@ -214,9 +231,10 @@ class MatrixGrids:
             left=0 if plain else self.vectors[0],
             right=self.groups * self.across,
             results=results,
-            hoisted=(self.down + self.across) * self.groups * (steps - 1),
+            hoisted=self.groups * (self.down * len(self._left) + self.across * (steps - 1)),
             rotations=results * len(folds),
             products=results * self.groups * steps,
+            masks=self.down * self.groups * len(self._left) * self.masked,
             relinearisations=0 if plain else results * chunks,
         )
 
@@ -235,6 +253,24 @@ class MatrixGrids:
                         across = -(-shape.columns // min(widest, shape.columns))
                         block = height, -(-shape.columns // across)
                         yield cls(shape, block, parts, steps, row, plain=plain)
+        if not plain:
+            yield from cls._round(shape, row, slots)
+
+    @classmethod
+    def _round(cls, shape: MatrixShape, row: int, slots: int) -> Iterator[MatrixGrids]:
+        """Layouts whose pieces go round: one in each row of slots, with masks or without."""
+        for parts, steps in product(_powers(slots // row), _powers(shape.inner)[1:]):
+            for down in sorted({*_powers(shape.rows), shape.rows}):
+                height = -(-shape.rows // down)
+                widest = row // period_of(max(height, steps))
+                for most in (widest, widest - steps + 1):
+                    if widest < steps or most < 1:
+                        continue
+                    across = -(-shape.columns // min(most, shape.columns))
+                    block = height, -(-shape.columns // across)
+                    needed = max(block[1] + (widest - most), steps)
+                    width = widest if parts > 1 else period_of(needed)
+                    yield cls(shape, block, parts, steps, row, plain=False, round_width=width)
 
     def left(self, values: NDArray[Any]) -> list[NDArray[Any]]:
         """The left matrix as it is encrypted, a vector for each ciphertext."""
@@ -280,9 +316,8 @@ class MatrixGrids:
         self, left: list[Any], right: list[_native.Ciphertext], operations: MatrixOperations
     ) -> Iterator[_native.Ciphertext]:
         """The blocks of the product, row by row; of vectors in the clear or of ciphertexts."""
-        turns = range(self.steps)
-        a = [[vector] if self.plain else operations.turned(vector, list(turns)) for vector in left]
-        b = [operations.turned(native, [turn * self.width for turn in turns]) for native in right]
+        a = [[vector] if self.plain else self._turned(vector, operations) for vector in left]
+        b = [operations.turned(native, self._right) for native in right]
         for i in range(self.down):
             for j in range(self.across):
                 pairs = [
@@ -294,6 +329,21 @@ class MatrixGrids:
                 ]
                 total = operations.weighed(pairs) if self.plain else operations.summed(pairs)
                 yield operations.folded(total, self.lengths[0], self.piece)
+
+    def _turned(
+        self, native: _native.Ciphertext, operations: MatrixOperations
+    ) -> list[_native.Ciphertext]:
+        """A left vector with its columns moved on by each number of steps."""
+        moved = operations.turned(native, [0, *self._left])
+        if not self.masked:
+            return moved
+        ahead, back = moved[1 : self.steps], moved[self.steps :]
+        columns = np.tile(np.arange(self.width), self.lengths[0] // self.width)
+        found = [native]
+        for turn, pair in enumerate(zip(ahead, back, strict=True), 1):
+            inside = (columns < self.width - turn).astype(np.int64)
+            found.append(operations.weighed([(inside, pair[0]), (1 - inside, pair[1])]))
+        return found
 
     def matrix(self, vectors: list[NDArray[Any]]) -> NDArray[Any]:
         """The product from its decrypted vectors."""

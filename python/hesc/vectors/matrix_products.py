@@ -68,6 +68,7 @@ class MatrixProduct:
         ciphertexts: how many the left matrix, the right one and the product have.
         lengths: numbers in each vector of the left matrix, the right one and the product.
         products: products of ciphertexts, or of ciphertexts and plaintexts.
+        masks: products with masks beside these, which take a level of CKKS.
         rotations: rotations and exchanges of rows in one product of matrices.
         depth: products of ciphertexts in sequence: 1, or 0 with a matrix in the clear.
         levels: how many levels of CKKS a product takes; 0 for integers.
@@ -150,6 +151,7 @@ class MatrixProduct:
         self.ciphertexts = (*counts, work.results)
         self.lengths = first, second, layout.result_length
         self.products, self.rotations = work.products, work.hoisted + work.rotations
+        self.masks = work.masks
         self.depth = 1 if self.clear is None else 0
         blank = self._blank_product()
         self.level, self.noise_budget = blank.level, blank.noise_budget
@@ -220,6 +222,7 @@ class MatrixProduct:
             _HOISTED * work.hoisted
             + work.rotations
             + (_SCALING if layout.plain else _PRODUCT)[scheme] * work.products
+            + _SCALING[scheme] * work.masks
             + work.relinearisations
             + _CIPHERTEXT * size
         )
