@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import hesc
+from hesc._support import memory
 from hesc.vectors import EncryptedVector, MatrixProduct
 from hesc.vectors.grids import MatrixGrids, MatrixShape
 
@@ -420,3 +421,15 @@ def test_wrong_operands_and_missing_keys_are_refused() -> None:
     _, strange = hesc.keygen(params, **_PLAN.keys)
     with pytest.raises(hesc.KeyMismatchError):
         _PLAN.multiply(x, operands(strange)[1])
+
+
+def test_products_that_memory_does_not_hold_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    params = params_of("bfv")
+    plan = MatrixProduct(params, (64, 64), (64, 64), bounds=(1, 1), clear="left")
+    _, public = hesc.keygen(params, **plan.keys)
+    ones = np.ones((64, 64), int)
+    x = [public.encrypt(v, bound=1) for v in plan.right(ones)]
+    monkeypatch.setattr(memory, "free_memory", lambda: 1 << 20)
+    monkeypatch.setattr(memory, "_SMALL", 1 << 20)
+    with pytest.raises(MemoryError, match="ciphertexts at once"):
+        plan.multiply(ones, x)

@@ -76,6 +76,7 @@ class ClearDiagonals:
             products=results * self.groups * self.diagonals,
             masks=0,
             relinearisations=0,
+            held=self.groups * self.across * self.small + results,
         )
 
     @classmethod

@@ -61,6 +61,8 @@ class MatrixWork(NamedTuple):
     masks: int
     """Products with masks, beside these."""
     relinearisations: int
+    held: int
+    """Ciphertexts in memory at once: operands, what they are rotated to, and results."""
 
 
 class MatrixOperations:
@@ -236,6 +238,7 @@ class MatrixGrids:
             products=results * self.groups * steps,
             masks=self.down * self.groups * len(self._left) * self.masked,
             relinearisations=0 if plain else results * chunks,
+            held=self.groups * (self.across + (0 if plain else self.down)) * steps + results,
         )
 
     @classmethod

@@ -344,6 +344,7 @@ class MatrixProduct:
             ShapeError: another number of vectors, other lengths, a matrix of another shape.
             ParameterError: operands of another set, or keys that lack what `keys` says.
             OutOfRangeError: integers that could leave those of the set, or the plan's bounds.
+            MemoryError: more ciphertexts at once than there is memory for.
 
         """
         operands: dict[str, Any] = {}
@@ -353,6 +354,9 @@ class MatrixProduct:
         vectors = [v for each in operands.values() if isinstance(each, list) for v in each]
         claimed = self._claimed(operands)
         operations, layout = self._operations(vectors), self._layout
+        held = layout.work.held
+        size = 16 * self.params.ring_degree * len(self.params.coeff_moduli)
+        make_room(held * size, f"a product that has {held:,} ciphertexts at once")
         first, second = operands.values()
         if self.clear == "right":
             first, second = second.T, first
