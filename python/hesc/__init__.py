@@ -34,7 +34,8 @@ from hesc.streams.arrays import Answer, EncryptedArray, SeededArray, powers
 from hesc.streams.encoding import EncodedArray, Encoder
 from hesc.streams.encryptor import Encryptor
 from hesc.streams.polynomials import Polynomial, PolynomialPlan
-from hesc.vectors import EncryptedVector, PublicKeys
+from hesc.vectors import EncryptedVector
+from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from hesc.integers.transciphering.secret import CipherKey

@@ -417,6 +417,16 @@ def _vectors() -> Iterator[Call]:
     yield _of(vector.__truediv__, other=2.0)
     yield _of(vector.__pow__, exponent=1)
     yield _of(leveled.Matrix, params=params, values=[[1.0, 0.5]], level=2)
+    plan = leveled.MatrixProduct(params, (1, 2), (2, 1), clear="left")
+    yield _of(
+        leveled.MatrixProduct, params=params, left=(1, 2), right=(2, 1), clear=None, bounds=None,
+        objective="bytes",
+    )  # fmt: skip
+    yield _of(plan.right, values=[[0.5], [0.25]])
+    yield _of(leveled.MatrixProduct(params, (1, 2), (2, 1)).left, values=[[0.5, 0.25]])
+    laid = [keys.encrypt(each) for each in plan.right([[0.5], [0.25]])]
+    yield _of(plan.multiply, left=[[0.5, 0.5]], right=laid)
+    yield _of(plan.matrix, vectors=[np.zeros(plan.lengths[2])])
     yield _of(leveled.dot_rotations, length=4)
     yield _of(leveled.matrix_rotations, rows=4, columns=2)
     yield _of(secret.encrypt_to_bytes, values=[0.5], bound=1.0)
@@ -566,6 +576,14 @@ def _integers() -> Iterator[Call]:  # noqa: PLR0915 - a list
     yield _of(fixed.decode, integers=[15])
     yield _of(fixed.multiply, a=wide, b=wide)
     yield _of(fixed.divide, a=wide, b=wide)
+    tiny = integers.FloatingPoint(2, 1)
+    yield _of(integers.FloatingPoint, exponent_bits=5, fraction_bits=10)
+    yield _of(tiny.encode, numbers=[1.5])
+    yield _of(tiny.decode, integers=[3])
+    for unary in (tiny.negative, tiny.absolute):
+        yield _of(unary, a=x)
+    for binary in (tiny.add, tiny.subtract, tiny.multiply, tiny.less, tiny.equal):
+        yield _of(binary, a=x, b=x)
     yield _of(integers.IntegerKind, width=4, signed=False, boolean=False)
     yield _of(integers.Moments, observations=2, sums=[[3], [5]])
     yield _of(moments.variance, ddof=1)

@@ -29,6 +29,7 @@ _MODULES: Final = {
     "hesc:kernels": "kernels",
     "hesc:layers": "layers",
     "hesc:linkage": "linkage",
+    "hesc:matrices": "matrix_products",
     "hesc:models": "models",
     "hesc:neighbours": "neighbours",
     "hesc:planner": "planner",

@@ -12,6 +12,8 @@ import numpy as np
 import hesc
 from hesc import _native
 from hesc.gates import integers as circuits
+from hesc.integers import FloatingPoint, Integers
+from hesc.integers.circuits import circuit_of, styles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,10 +73,19 @@ def dividers(width: int) -> list[Circuit]:
     ]
 
 
+def on_halves(operation: str) -> list[Circuit]:
+    """An operation on numbers of the format binary16, numpy's float16."""
+    half = FloatingPoint(5, 10)
+    numbers = Integers(half.kind), Integers(half.kind)
+    root = getattr(half, operation)(*numbers)
+    return [circuit_of([root], numbers, style) for style in styles([root])]
+
+
 FEW: Final = "bgv_13107"
 MORE: Final = "bgv_13107_circuits"
 SHALLOW: Final = "bgv_13107_shallow"
 DEEP: Final = "bgv_21845_circuits"
+DEEPEST: Final = "bgv_65535"
 OPERATIONS: Final = (
     Operation("add64.sliced", "64-bit sum", FEW, False, 18_000, lambda: adders(64)),
     Operation("add64.prime", "64-bit sum", "bgv_16384", True, 8, lambda: adders(64)),
@@ -91,6 +102,9 @@ OPERATIONS: Final = (
         lambda: [circuits.table(4, 8, quotient_and_rest), *dividers(4)],
     ),
     Operation("div8", "8-bit quotient and remainder", DEEP, False, 75_000, lambda: dividers(8)),
+    Operation("add.float16", "float16 sum", DEEPEST, True, None, lambda: on_halves("add")),
+    Operation("mul.float16", "float16 product", DEEPEST, True, None, lambda: on_halves("multiply")),
+    Operation("less.float16", "float16 less", MORE, True, None, lambda: on_halves("less")),
 )
 
 

@@ -87,3 +87,46 @@ class DotProducts(_Product):
 
     def _scores(self, received: Any) -> list[Any]:
         return [received.dot(row).add([intercept]) for row, intercept in self._rows]
+
+
+class Matrices:
+    """Products of matrices as TenSEAL has them: tensors with a ciphertext for each entry.
+
+    Args:
+        scheme: "bfv" or "ckks", at ring degree 8192.
+
+    """
+
+    def __init__(self, scheme: str) -> None:
+        self._ckks = scheme == "ckks"
+        if self._ckks:
+            self._context: Any = tenseal.context(
+                tenseal.SCHEME_TYPE.CKKS, 8192, coeff_mod_bit_sizes=[60, 40, 40, 60], n_threads=1
+            )
+            self._context.global_scale = 2**40
+            self._context.generate_galois_keys()
+        else:
+            self._context = tenseal.context(
+                tenseal.SCHEME_TYPE.BFV, 8192, plain_modulus=1032193, n_threads=1
+            )
+
+    def plain(self, matrix: NDArray[Any]) -> Any:
+        """A matrix in the clear."""
+        return tenseal.plain_tensor(matrix.tolist(), dtype="float" if self._ckks else "int")
+
+    def encrypt(self, matrix: NDArray[Any]) -> Any:
+        """An encrypted matrix."""
+        plain = self.plain(matrix)
+        if self._ckks:
+            return tenseal.ckks_tensor(self._context, plain, batch=False)
+        return tenseal.bfv_tensor(self._context, plain, batch=False)
+
+    def row(self, numbers: NDArray[Any]) -> Any:
+        """A matrix of one row for CKKS: a vector in one ciphertext, which takes clear matrices."""
+        return tenseal.ckks_vector(self._context, numbers.tolist())
+
+    @staticmethod
+    def decrypt(product: Any, shape: tuple[int, int]) -> NDArray[Any]:
+        """A product's entries."""
+        found = product.decrypt()
+        return np.array(found if isinstance(found, list) else found.tolist()).reshape(shape)

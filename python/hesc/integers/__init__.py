@@ -26,6 +26,7 @@ from hesc.integers.candidates import ENGINES
 from hesc.integers.encryption import encrypt, read
 from hesc.integers.expressions import Integers, dot, maximum, median, minimum, sort, total, where
 from hesc.integers.fixed_point import FixedPoint
+from hesc.integers.floating_point import FloatingPoint
 from hesc.integers.kinds import IntegerKind
 from hesc.integers.layouts import LAYOUTS, PackedIntegers, SlotwiseArray
 from hesc.integers.moments import Moments, sums
@@ -38,6 +39,7 @@ __all__ = [
     "BootstrappedIntegers",
     "EncryptedIntegers",
     "FixedPoint",
+    "FloatingPoint",
     "IntegerAnswer",
     "IntegerKind",
     "IntegerPlan",

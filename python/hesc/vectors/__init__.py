@@ -4,16 +4,14 @@ Numbers are encrypted as they are, many to a ciphertext; sums, products and rota
 slots at once. What can decrypt lives in `hesc.secret`.
 """
 
-from hesc.params.vectors import Dimension
-from hesc.vectors.keys import PublicKeys
 from hesc.vectors.matrices import Matrix, dot_rotations, matrix_rotations
+from hesc.vectors.matrix_products import MatrixProduct
 from hesc.vectors.vectors import EncryptedVector
 
 __all__ = [
-    "Dimension",
     "EncryptedVector",
     "Matrix",
-    "PublicKeys",
+    "MatrixProduct",
     "dot_rotations",
     "matrix_rotations",
 ]
