@@ -142,7 +142,7 @@ class Index:
 
         Raises:
             OutOfRangeError: more than the plan declares, longer than it declares, zeros that have
-                no cosine, what is no number. **Those before the piece that is refused are there.**
+                no cosine, what is no number. **Pieces before the one that is refused stay.**
             ShapeError: rows of another length.
             MemoryError: there is not enough for them; nothing was added.
 
@@ -157,23 +157,18 @@ class Index:
             raise ShapeError(
                 f"records are rows of {self.plan.inputs} features; got the shape {tuple(shape)}"
             )
-        with self._changing:
-            before = len(self)
-            self._check_room(before + count)
-            sizes = [
-                self.plan.native.index_sizes(records)[1] for records in (before, before + count)
-            ]
-            make_room(sizes[1] - sizes[0], f"{count:,} records")
-            each = max(1, _CELLS // (self.plan.dimensions * self.plan.native.block))
-            each *= self.plan.native.block
-            # From there on pieces are whole blocks.
-            first = min(count, each - before % self.plan.native.block)
-            starts = [0, *range(first, count, each)]
-            with Bar("records packed", progress) as bar:
-                for start, end in zip(starts, [*starts[1:], count], strict=True):
-                    piece = rows.iloc[start:end] if hasattr(rows, "iloc") else rows[start:end]
-                    self._add(piece, before + start)
-                    bar.show(end, count)
+        before, block = len(self), self.plan.native.block
+        self._check_room(before + count)
+        memory = self.plan.native.index_sizes(before + count)[1]
+        make_room(memory - self.memory, f"{count:,} records")
+        each = block * max(1, _CELLS // (self.plan.dimensions * block))
+        # From the second piece on they are whole blocks.
+        starts = [0, *range(min(count, each - before % block), count, each)]
+        with Bar("records packed", progress) as bar:
+            for start, end in zip(starts, [*starts[1:], count], strict=True):
+                piece = rows.iloc[start:end] if hasattr(rows, "iloc") else rows[start:end]
+                self._add(piece, start)
+                bar.show(end, count)
 
     def append_entries(self, entries: NDArray[np.int16]) -> None:
         """Adds records that are whole numbers already, as `plan.records_of` makes them.
@@ -191,19 +186,17 @@ class Index:
                 f"records are rows of {width} whole numbers of 16 bits, as plan.records_of makes "
                 f"them; got the shape {entries.shape} of {entries.dtype}"
             )
+        squares = self._squares_of(entries)
         with self._changing:
             self._check_room(len(self) + len(entries))
             with self._changed() as native:
-                native.append(np.ascontiguousarray(entries, dtype=np.int16).ravel())
-                self._squares = np.concatenate([self._squares, self._squares_of(entries)])
+                native.append(np.ascontiguousarray(entries).ravel())
+                self._squares = np.concatenate([self._squares, squares])
 
     def _add(self, piece: Any, place: int) -> None:
-        """Records of a piece, which errors count from all."""
+        """Records of a piece, whose first has this place among those that are given."""
         try:
-            entries = self.plan.records_of(piece)
-            with self._changed() as native:
-                native.append(entries.ravel())
-                self._squares = np.concatenate([self._squares, self._squares_of(entries)])
+            self.append_entries(self.plan.records_of(piece))
         except (OutOfRangeError, ShapeError) as error:
             if not place:
                 raise
@@ -216,13 +209,14 @@ class Index:
             OutOfRangeError, ShapeError: no such record; a vector that the plan does not declare.
 
         """
+        row = real_array(vector, "a record")  # type: ignore[arg-type]  # no table
+        entries = self.plan.records_of(row.reshape(1, -1))
+        squares = self._squares_of(entries)
         with self._changing:
             place = self._place(record)
-            row = real_array(vector, "a record")  # type: ignore[arg-type]  # no table
-            entries = self.plan.records_of(row.reshape(1, -1))
             with self._changed() as native:
                 native.replace(place, entries[0])
-                self._squares[place : place + 1] = self._squares_of(entries)
+                self._squares[place : place + 1] = squares
 
     def remove(self, record: int) -> None:
         """Removes a record: **the last one takes its place**, and all others keep theirs.
