@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -210,7 +211,25 @@ def build(
         "server": {PLAN: data, SERVER: SearchServer(planned).to_bytes()},
     }
     files = {f"{side}/{name}": held for side in sides for name, held in sides[side].items()}
-    page = report.page(planned, None, name=out.name, files=files, own=False)
+    command = shlex.join(
+        [
+            "hesc",
+            "index",
+            "build",
+            str(vectors),
+            "--out",
+            str(out),
+            "--index",
+            str(index),
+            "--records",
+            records,
+            "--metric",
+            metric,
+            "--bits",
+            str(bits),
+        ]
+    )
+    page = report.page(planned, None, name=out.name, files=files, own=False, commands=[command])
     with new_result(index, json_file) as (part, beside):
         made.save(part)
         deployment.write(out, planned, sides, page)

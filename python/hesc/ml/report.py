@@ -88,6 +88,8 @@ def page(
         owned=protocol_of(plan).has_owner,
         encrypts_publicly=plan.encrypts_publicly,
         counts=plan.samples_in_all is not None,
+        needs_query=plan.needs_query,
+        indexed=plan.has_index,
         commands=list(commands),
         decision=None if decision is None else str(decision),
         version=version("hesc"),

@@ -101,6 +101,10 @@ class ModelPlan(Plan):
     """What a plan keeps of its compiled part, by its attributes' names."""
     prepares: ClassVar[bool] = False
     """Whether queries can be prepared before samples are known."""
+    needs_query: bool = False
+    """Whether an answer is read with the query that it is to."""
+    has_index: bool = False
+    """Whether the server's records are a file of their own, beside its folder."""
     seconds: float | None = None
     """What a query takes on one thread, where its maker predicted it."""
 

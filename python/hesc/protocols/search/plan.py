@@ -310,6 +310,16 @@ class SearchPlan(ModelPlan):
         return "none" if self.classes is None else "shares"
 
     @property
+    def needs_query(self) -> bool:  # type: ignore[override]  # a field of others
+        """Whether an answer is read with its query: Euclidean distances are from what is in it."""
+        return self.metric == "euclidean"
+
+    @property
+    def has_index(self) -> bool:  # type: ignore[override]  # a field of others
+        """Whether records are a file of their own: those that vote travel with their server."""
+        return self.classes is None
+
+    @property
     def params(self) -> VectorParams:
         """The parameters of the client's keys."""
         return self.native.params
