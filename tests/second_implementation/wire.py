@@ -46,6 +46,9 @@ KINDS = {
     "forest answer": 75,
     "forest masked query": 76,
     "forest masked answer": 77,
+    "search plan": 79,
+    "search query": 80,
+    "search answer": 81,
 }
 
 
