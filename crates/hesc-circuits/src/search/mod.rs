@@ -21,6 +21,7 @@ mod client;
 mod declared;
 mod file;
 mod index;
+mod memory;
 mod plan;
 mod server;
 mod signs;
