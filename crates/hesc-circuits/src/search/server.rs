@@ -96,9 +96,8 @@ struct Share<'a> {
 /// What a thread works in: few pieces, for allocators keep megabytes of each size for each thread.
 #[derive(Default)]
 struct Scratch {
-    /// Sums of blocks, and behind them the parts of those that share one.
+    /// Sums of blocks, behind them the parts of those that share one, and what these are made in.
     words: Vec<u64>,
-    switched: Vec<u64>,
     packed: Vec<u8>,
 }
 
@@ -219,8 +218,10 @@ impl View<'_> {
     ) {
         let (plan, n) = (&self.plan, self.plan.ring_degree());
         let sums = share.blocks.len() * factors.len() * 2 * n;
-        scratch.words.resize(sums + (plan.shared() + 1) * n, 0);
+        let parts = (plan.shared() + 1) * n;
+        scratch.words.resize(sums + 2 * parts + 2 * n, 0);
         let (sums, own) = scratch.words.split_at_mut(sums);
+        let (own, switched) = own.split_at_mut(parts);
         let q = Reducer::new(plan.products().modulus());
         sums_of_products(sums, &plan.packing(), share.blocks, factors, &q);
         for (which, (sharing, out)) in sharing.iter().zip(&mut share.out).enumerate() {
@@ -231,7 +232,7 @@ impl View<'_> {
             for (sums, counts) in groups {
                 let own = &mut own[..(sums.len() + 1) * n];
                 match sharing {
-                    Some(sharing) => sharing.share(sums, own, &mut scratch.switched),
+                    Some(sharing) => sharing.share(sums, own, switched),
                     None => sums.iter().for_each(|sums| self.both(sums, own)),
                 }
                 scratch.packed.clear();

@@ -112,7 +112,7 @@ fn what_has_no_digits_is_refused() {
         Digits::new(&of(SchemeKind::Bfv, 19 * 19)),
         Err(SchemeError::Parameter { name: "base", .. })
     ));
-    let power_of_two = set(SchemeKind::Bfv, RingIndex::power_of_two(64).unwrap(), 8, 3);
+    let power_of_two = set(SchemeKind::Bfv, RingIndex::power_of_two(1024).unwrap(), 8, 3);
     assert!(Digits::new(&power_of_two).is_err());
     let (scheme, other) = (of(SchemeKind::Bfv, 8), set(SchemeKind::Bfv, ring, 8, 4));
     for modulus in [0, 1, 3, 16] {

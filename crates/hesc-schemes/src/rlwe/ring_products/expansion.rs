@@ -139,10 +139,10 @@ impl Expansion {
         words[..n].copy_from_slice(c_0);
         self.products.forward(&mut words[..n]);
         self.products.uniform(seed, &mut words[n..2 * n]);
-        self.by_levels(&self.levels[..trunk], &mut words, branches);
-        let each = Mutex::new(each);
-        // A ciphertext for each level, and what a level works in.
+        // What a level works in, and a ciphertext for each. One size for all: allocators keep megabytes of each, for each thread.
         let room = || vec![0; ((levels - trunk) * 2 + ROWS) * n];
+        self.by_levels(&self.levels[..trunk], &mut words, branches, &room);
+        let each = Mutex::new(each);
         let branch = |room: &mut Vec<u64>, (number, node): (usize, &mut [u64])| {
             let (scratch, others) = room.split_at_mut(ROWS * n);
             self.descend(trunk, (number, constants), node, others, scratch, &each);
@@ -155,7 +155,13 @@ impl Expansion {
     }
 
     /// Some levels, the ciphertexts of each on all threads. Branches come in their order.
-    fn by_levels(&self, levels: &[Level], words: &mut [u64], branches: usize) {
+    fn by_levels(
+        &self,
+        levels: &[Level],
+        words: &mut [u64],
+        branches: usize,
+        room: &(impl Fn() -> Vec<u64> + Sync),
+    ) {
         let n = self.products.scheme().ring_degree();
         for (i, level) in levels.iter().enumerate() {
             let there = branches.min(1 << i);
@@ -163,10 +169,9 @@ impl Expansion {
             let mut others = second.chunks_exact_mut(2 * n);
             let pairs: Vec<_> =
                 first.chunks_exact_mut(2 * n).map(|node| (node, others.next())).collect();
-            pairs.into_par_iter().for_each_init(
-                || vec![0; ROWS * n],
-                |scratch, (node, other)| self.split(level, node, other, scratch),
-            );
+            pairs
+                .into_par_iter()
+                .for_each_init(room, |room, (node, other)| self.split(level, node, other, room));
         }
     }
 
