@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
 import pickle
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,11 +17,10 @@ import pytest
 from hesc import _native
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
 SIGNS = bytes(range(32))
+MEGABYTE = 10**6
 
 
 class Party(NamedTuple):
@@ -146,3 +150,58 @@ def test_what_does_not_fit_is_refused() -> None:
     for thing in (index, own.shared):
         with pytest.raises(TypeError, match="not pickled"):
             pickle.dumps(thing)
+
+
+MEMORY = """
+import json, re, sys
+import numpy as np
+from hesc import _native
+
+def kilobytes(name):
+    return int(re.search(name + r":\\s+(\\d+)", open("/proc/self/status").read())[1])
+
+plan = _native.SearchPlan(128, (6, 6, 10_240, 10_240), 200_000, True, 4, bytes(32))
+records = np.random.default_rng(1).integers(-8, 8, (10_000, 128), np.int16)
+secret, _ = _native.VectorSecretKey.generate(plan.params)
+shared = _native.SearchSecrets(plan, secret)
+keys = _native.SearchKeys(plan, _native.search_keys(plan, secret, shared))
+query = _native.encrypt_vector(plan, secret, records[0])
+start = kilobytes("VmHWM")
+index = _native.SearchIndex(plan)
+for _ in range(20):
+    index.append(records.ravel())
+built = kilobytes("VmHWM")
+for _ in range(6):
+    answer = index.answer([(query, keys)])
+answered = kilobytes("VmHWM")
+index.save(sys.argv[1])
+saved = kilobytes("VmHWM")
+before = kilobytes("RssAnon")
+mapped = _native.SearchFile(plan, np.memmap(sys.argv[1], np.uint8, "r"))
+opened = kilobytes("RssAnon")
+assert mapped.answer([(query, keys)]) == answer
+del mapped, answer
+between = kilobytes("RssAnon")
+copy = _native.SearchFile(plan, np.memmap(sys.argv[1], np.uint8, "r")).to_index()
+copied = kilobytes("RssAnon")
+assert copy.size == index.size
+grown = [built - start, answered - built, saved - answered, opened - before, copied - between]
+print(json.dumps([index.size[1], [1024 * x for x in grown]]))
+"""
+
+
+def test_memory_is_that_of_packed_records(tmp_path: Path) -> None:
+    """Records come in pieces, so that blocks are copied; answers take no more for more records."""
+    if not Path("/proc/self/status").exists():
+        pytest.skip("this system does not tell what a process takes")
+    command = [sys.executable, "-c", MEMORY, str(tmp_path / "index")]
+    # Each thread works in memory of its own.
+    env = {**os.environ, "RAYON_NUM_THREADS": "2"}
+    found = subprocess.run(command, check=True, capture_output=True, text=True, env=env)
+    packed, (built, answered, saved, opened, copied) = json.loads(found.stdout)
+    assert packed > 130 * MEGABYTE
+    assert built <= 1.01 * packed + 4 * MEGABYTE
+    assert built + answered <= 1.05 * packed + 64 * MEGABYTE
+    assert saved <= MEGABYTE
+    assert opened <= 2 * MEGABYTE
+    assert copied <= 1.01 * packed + 4 * MEGABYTE

@@ -155,7 +155,6 @@ impl<'a> View<'a> {
 
     /// A copy in memory of its own, which can be changed.
     pub fn to_index(&self) -> Index {
-        let blocks = self.blocks.iter().map(|block| block.to_vec()).collect();
-        Index::of_blocks(&self.plan, self.records, blocks)
+        Index::of_blocks(&self.plan, self.records, &self.blocks)
     }
 }

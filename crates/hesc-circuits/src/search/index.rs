@@ -4,6 +4,7 @@ use std::sync::Arc;
 use hesc_math::residues::packed::Packing;
 use hesc_math::residues::{Reducer, kernels};
 
+use super::memory::Memory;
 use super::plan::Plan;
 use super::server::{Asked, View};
 use super::signs::{Signs, signed};
@@ -16,7 +17,7 @@ use crate::plans::PlanError;
 pub struct Index {
     plan: Plan,
     records: usize,
-    blocks: Vec<Arc<Vec<u8>>>,
+    blocks: Vec<Arc<Memory>>,
 }
 
 /// A change of a block: where, and the vector that comes there, or none.
@@ -28,9 +29,9 @@ impl Index {
         Self { plan: plan.clone(), records: 0, blocks: Vec::new() }
     }
 
-    /// Of records that have been packed.
-    pub(super) fn of_blocks(plan: &Plan, records: usize, blocks: Vec<Vec<u8>>) -> Self {
-        let blocks = blocks.into_iter().map(Arc::new).collect();
+    /// Of a copy of records that have been packed.
+    pub(super) fn of_blocks(plan: &Plan, records: usize, blocks: &[&[u8]]) -> Self {
+        let blocks = blocks.iter().map(|block| Arc::new(Memory::of(block))).collect();
         Self { plan: plan.clone(), records, blocks }
     }
 
@@ -51,7 +52,7 @@ impl Index {
 
     /// What answers queries.
     pub fn view(&self) -> View<'_> {
-        let blocks = self.blocks.iter().map(|block| block.as_slice()).collect();
+        let blocks = self.blocks.iter().map(|block| &***block).collect();
         View { plan: self.plan.clone(), records: self.records, blocks }
     }
 
@@ -87,7 +88,7 @@ impl Index {
         let before = self.blocks.len();
         let size = self.plan.packing().bytes();
         let fresh = others.chunks(n * d).enumerate();
-        let fresh = fresh.map(|(i, rows)| (before + i, rows, vec![0; size])).collect();
+        let fresh = fresh.map(|(i, rows)| (before + i, rows, Memory::new(size))).collect();
         let signs = self.signs();
         let done = each_block(
             n * d,

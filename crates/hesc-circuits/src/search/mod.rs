@@ -21,6 +21,7 @@ mod client;
 mod declared;
 mod file;
 mod index;
+mod memory;
 mod noise;
 mod plan;
 mod server;

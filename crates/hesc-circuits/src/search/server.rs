@@ -1,5 +1,3 @@
-use std::ops::Range;
-
 use hesc_math::residues::Reducer;
 use hesc_math::residues::packed::{Factors, sums_of_products};
 use hesc_schemes::rlwe::{Expansion, SharingKeys};
@@ -13,7 +11,7 @@ use crate::blocks::map_blocks;
 use crate::plans::PlanError;
 
 /// Blocks whose sums are in memory at a time, for each thread.
-const TOGETHER: usize = 64;
+const TOGETHER: usize = 16;
 /// Queries of one pass, at most: the constants of each are in memory.
 const MOST_QUERIES: usize = 16;
 
@@ -88,6 +86,21 @@ impl Keys {
     }
 }
 
+/// Some blocks, the records of each, and where their scores go, for each query.
+struct Share<'a> {
+    blocks: &'a [&'a [u8]],
+    counts: &'a [usize],
+    out: Vec<&'a mut [u8]>,
+}
+
+/// What a thread works in: few pieces, for allocators keep megabytes of each size for each thread.
+#[derive(Default)]
+struct Scratch {
+    /// Sums of blocks, behind them the parts of those that share one, and what these are made in.
+    words: Vec<u64>,
+    packed: Vec<u8>,
+}
+
 impl View<'_> {
     /// The plan.
     pub fn plan(&self) -> &Plan {
@@ -123,19 +136,31 @@ impl View<'_> {
         // Blocks that share a second part stay together.
         let share = self.blocks.len().div_ceil(rayon::current_num_threads()).min(TOGETHER);
         let share = share.next_multiple_of(plan.shared());
-        let starts = (0..self.blocks.len()).step_by(share);
-        let mut ranges: Vec<Range<usize>> =
-            starts.map(|start| start..self.blocks.len().min(start + share)).collect();
+        let counts: Vec<usize> = plan.blocks(self.records).collect();
+        let mut answers = vec![vec![0; wire::parts_bytes(plan, &counts)]; asked.len()];
+        let mut rest: Vec<&mut [u8]> = answers.iter_mut().map(Vec::as_mut_slice).collect();
+        let mut shares: Vec<Share<'_>> = counts
+            .chunks(share)
+            .enumerate()
+            .map(|(at, counts)| {
+                let bytes = wire::parts_bytes(plan, counts);
+                let out = rest.iter_mut().filter_map(|rest| rest.split_off_mut(..bytes)).collect();
+                let blocks = &self.blocks[at * share..][..counts.len()];
+                Share { blocks, counts, out }
+            })
+            .collect();
         let words = share * plan.dimensions() * n;
-        let parts = map_blocks(words, &mut ranges, Vec::new, |sums, range| {
+        map_blocks(words, &mut shares, Scratch::default, |scratch, share| {
             checkpoint()?;
-            Ok::<_, PlanError>(self.scores(range.clone(), &factors, &sharing, sums))
+            self.scores(share, &factors, &sharing, scratch);
+            Ok::<(), PlanError>(())
         })?;
-        let answer = |(which, (key, _)): (usize, &(KeyId, Factors))| {
-            let blocks = parts.iter().map(|parts| &parts[which]);
-            wire::answer_to_bytes(plan, *key, self.records, blocks)
-        };
-        Ok(constants.iter().enumerate().map(answer).collect())
+        // Constants take more than answers do: they go before these are put together.
+        let keys: Vec<KeyId> = constants.into_iter().map(|(key, _)| key).collect();
+        let answers = keys.into_iter().zip(answers);
+        Ok(answers
+            .map(|(key, parts)| wire::answer_to_bytes(plan, key, self.records, &parts))
+            .collect())
     }
 
     /// The constants of a query, both parts of each as evaluations, in the order of a block.
@@ -186,33 +211,37 @@ impl View<'_> {
     /// The scores of some blocks as they travel, for each query.
     fn scores(
         &self,
-        range: Range<usize>,
+        share: &mut Share<'_>,
         factors: &[&Factors],
         sharing: &[Option<&SharingKeys>],
-        sums: &mut Vec<u64>,
-    ) -> Vec<Vec<u8>> {
+        scratch: &mut Scratch,
+    ) {
         let (plan, n) = (&self.plan, self.plan.ring_degree());
-        sums.resize(range.len() * factors.len() * 2 * n, 0);
-        let blocks = &self.blocks[range.clone()];
+        let sums = share.blocks.len() * factors.len() * 2 * n;
+        let parts = (plan.shared() + 1) * n;
+        scratch.words.resize(sums + 2 * parts + 2 * n, 0);
+        let (sums, own) = scratch.words.split_at_mut(sums);
+        let (own, switched) = own.split_at_mut(parts);
         let q = Reducer::new(plan.products().modulus());
-        sums_of_products(sums, &plan.packing(), blocks, factors, &q);
-        let counts: Vec<usize> = plan.blocks(self.records).skip(range.start).collect();
-        let (mut own, mut scratch) = (Vec::new(), Vec::new());
-        let of_query = |(which, sharing): (usize, &Option<&SharingKeys>)| {
-            let mut out = Vec::new();
+        sums_of_products(sums, &plan.packing(), share.blocks, factors, &q);
+        for (which, (sharing, out)) in sharing.iter().zip(&mut share.out).enumerate() {
             let sums = sums.chunks_exact(2 * n).skip(which).step_by(factors.len());
             let sums: Vec<&[u64]> = sums.collect();
-            for (sums, counts) in sums.chunks(plan.shared()).zip(counts.chunks(plan.shared())) {
-                own.resize((sums.len() + 1) * n, 0);
-                match (sharing, sums) {
-                    (Some(sharing), _) => sharing.share(sums, &mut own, &mut scratch),
-                    (None, sums) => sums.iter().for_each(|sums| self.both(sums, &mut own)),
+            let groups = sums.chunks(plan.shared()).zip(share.counts.chunks(plan.shared()));
+            let mut rest = &mut **out;
+            for (sums, counts) in groups {
+                let own = &mut own[..(sums.len() + 1) * n];
+                match sharing {
+                    Some(sharing) => sharing.share(sums, own, switched),
+                    None => sums.iter().for_each(|sums| self.both(sums, own)),
                 }
-                write_parts(plan, &mut own, counts, &mut out);
+                scratch.packed.clear();
+                write_parts(plan, own, counts, &mut scratch.packed);
+                let (own, others) = rest.split_at_mut(scratch.packed.len());
+                own.copy_from_slice(&scratch.packed);
+                rest = others;
             }
-            out
-        };
-        sharing.iter().enumerate().map(of_query).collect()
+        }
     }
 
     /// The coefficients of both parts, the second first.

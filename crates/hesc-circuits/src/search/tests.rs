@@ -433,8 +433,8 @@ fn files_of_indexes_are_checked() {
     plan.packing().read(&block, 2, &mut words);
     words[n - 1] = q;
     plan.packing().write(&mut block, 2, &words);
-    let blocks = vec![lie.view().blocks[0].to_vec(), block, lie.view().blocks[2].to_vec()];
-    lie = Index::of_blocks(&plan, index.records(), blocks);
+    let blocks = [lie.view().blocks[0].to_vec(), block, lie.view().blocks[2].to_vec()];
+    lie = Index::of_blocks(&plan, index.records(), &blocks.each_ref().map(Vec::as_slice));
     let mut bytes = Vec::new();
     lie.view().write(&mut bytes).unwrap();
     let refused = View::open(&plan, &bytes).err().unwrap().to_string();
@@ -573,13 +573,13 @@ fn messages_that_do_not_belong_are_refused() {
         let key = party.secret.key_id();
         let body = &answer[answer.len() - 16 - (answer_bytes(&plan, 50) - 30 - 32 - 8)..];
         let body = &body[..body.len() - 16];
-        let lie = wire::answer_to_bytes(&plan, key, 51, [body].into_iter());
+        let lie = wire::answer_to_bytes(&plan, key, 51, body);
         assert!(party.reads(&plan, &lie).is_err());
         // The last byte has bits of no number.
         let (last, others) = body.split_last().unwrap();
         let noise = others.iter().map(|x| x ^ rng.next_u64() as u8).chain([*last]);
         let noise: Vec<u8> = noise.collect();
-        let lie = wire::answer_to_bytes(&plan, key, 50, [noise].into_iter());
+        let lie = wire::answer_to_bytes(&plan, key, 50, &noise);
         let refused = scheme_error(party.reads(&plan, &lie).unwrap_err());
         assert!(matches!(refused, SchemeError::NoiseTooLarge), "{refused}");
         // Keys: of another client, of another set, of other levels, none, and some where there are none.

@@ -39,9 +39,12 @@ pub(super) fn each_key_bytes(plan: &Plan) -> [usize; 2] {
 
 /// Bytes of the answer of an index of so many records.
 pub fn answer_bytes(plan: &Plan, records: usize) -> usize {
-    FRAME
-        + size_of::<u64>()
-        + plan.groups(records).iter().map(|counts| group_bytes(plan, counts)).sum::<usize>()
+    FRAME + size_of::<u64>() + parts_bytes(plan, &plan.blocks(records).collect::<Vec<usize>>())
+}
+
+/// Bytes of the parts of blocks of so many records each, the first of which shares its second part with none before.
+pub(super) fn parts_bytes(plan: &Plan, counts: &[usize]) -> usize {
+    counts.chunks(plan.shared()).map(|counts| group_bytes(plan, counts)).sum()
 }
 
 /// Bytes of a second part, and of the first parts of the blocks that share it.
@@ -70,16 +73,10 @@ pub(super) fn query_from_bytes(plan: &Plan, bytes: &[u8]) -> Result<(KeyId, Quer
     Ok((key, query))
 }
 
-/// An answer of blocks whose parts were packed one after the other.
-pub(super) fn answer_to_bytes(
-    plan: &Plan,
-    key: KeyId,
-    records: usize,
-    blocks: impl Iterator<Item = impl AsRef<[u8]>>,
-) -> Vec<u8> {
+/// An answer of the parts of all blocks.
+pub(super) fn answer_to_bytes(plan: &Plan, key: KeyId, records: usize, parts: &[u8]) -> Vec<u8> {
     let mut writer = plan.message(Kind::SearchAnswer, answer_bytes(plan, records), key);
-    writer.u64(records as u64);
-    blocks.for_each(|block| _ = writer.bytes(block.as_ref()));
+    writer.u64(records as u64).bytes(parts);
     writer.finish()
 }
 

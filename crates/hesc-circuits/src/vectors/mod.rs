@@ -6,6 +6,7 @@
 //! numbers within a period is zero, or something that the vector's label says is not ([`Label`]). At which
 //! level products and sums are made is decided in one place, [`Rlwe::product`] and [`Rlwe::sum`].
 
+mod digits;
 mod integers;
 mod linear;
 mod numbers;
@@ -16,6 +17,7 @@ mod vector;
 use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{Ciphertext, Rlwe};
 
+pub use digits::Digits;
 pub use integers::{
     Integers, Layout, integers_from_bytes, integers_length, integers_to_bytes,
     seeded_integers_to_bytes,

@@ -4,6 +4,7 @@ mod allocation;
 mod ciphers;
 mod circuits;
 mod codes;
+mod digits;
 mod errors;
 mod fusion;
 mod gates;

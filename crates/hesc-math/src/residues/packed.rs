@@ -144,15 +144,17 @@ fn unpack(bytes: &[u8; LOAD], bits: u32) -> [u64; LANES] {
 pub struct Factors {
     rows: usize,
     length: usize,
-    /// Column after column, in each row after row, of each both parts.
-    words: Vec<[[[u64; LANES]; VECTORS]; PARTS]>,
+    /// Column after column, in each row after row, of each both parts. A column is a piece of memory: allocators find room for
+    /// small pieces where they had such, and megabytes somewhere else each time.
+    columns: Vec<Vec<[[[u64; LANES]; VECTORS]; PARTS]>>,
 }
 
 impl Factors {
     /// Zeros.
     pub fn new(packing: &Packing) -> Self {
         let Packing { rows, length, .. } = *packing;
-        Self { rows, length, words: vec![[[[0; LANES]; VECTORS]; PARTS]; rows * length / COLUMN] }
+        let column = vec![[[[0; LANES]; VECTORS]; PARTS]; rows];
+        Self { rows, length, columns: vec![column; length / COLUMN] }
     }
 
     /// Whether they are for blocks of this form.
@@ -168,9 +170,8 @@ impl Factors {
         assert!(row < self.rows, "there are so many rows");
         assert!(parts.iter().all(|part| part.len() == self.length), "rows have one length");
         let [first, second] = parts.map(|part| part.as_chunks::<LANES>().0.as_chunks().0);
-        let columns = self.words.iter_mut().skip(row).step_by(self.rows);
-        for (column, (first, second)) in columns.zip(first.iter().zip(second)) {
-            *column = [*first, *second];
+        for (column, (first, second)) in self.columns.iter_mut().zip(first.iter().zip(second)) {
+            column[row] = [*first, *second];
         }
     }
 }
@@ -220,8 +221,7 @@ fn places(bits: u32) -> [[u64; LANES]; 2] {
 impl Scan<'_> {
     /// The factors of a column.
     fn of_column(&self, factors: usize, column: usize) -> &[[[[u64; LANES]; VECTORS]; PARTS]] {
-        let rows = self.packing.rows;
-        &self.factors[factors].words[column * rows..][..rows]
+        &self.factors[factors].columns[column]
     }
 
     /// The bytes of a column, with what is loaded behind it.

@@ -56,6 +56,7 @@ pub(crate) mod levels;
 pub mod noise;
 pub(crate) mod parallel;
 mod params;
+mod plain_moduli;
 pub(crate) mod polys;
 mod prime_set;
 pub(crate) mod products;

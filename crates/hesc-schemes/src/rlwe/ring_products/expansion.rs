@@ -5,6 +5,8 @@
 //! `X^(2^i)` the sum of `c` and its image has twice the terms of even `m`, and the difference, divided by `X^(2^i)`, twice those
 //! of odd `m`: two ciphertexts of polynomials in `X^(2^(i + 1))`. After `L` levels there are `2^L` constants, each times `2^L`.
 
+use std::sync::{Mutex, PoisonError};
+
 use hesc_math::RngSeed;
 use hesc_math::residues::Factor;
 use hesc_math::ring::{Coeff, Eval, Prime};
@@ -19,6 +21,9 @@ use crate::{KeyId, SchemeError};
 
 /// Rows that a level works in.
 const ROWS: usize = 4;
+/// Levels that threads do together, before each takes branches of its own: those are in its cache, and few ciphertexts in
+/// memory.
+const TRUNK: usize = 4;
 
 /// What expands ciphertexts of one key pair: keys of a set of one prime and a special one.
 pub struct Expansion {
@@ -122,43 +127,56 @@ impl Expansion {
         seed: RngSeed,
         c_0: &[u64],
         constants: usize,
-        mut each: impl FnMut(usize, &[u64]),
+        each: impl FnMut(usize, &[u64]) + Send,
     ) {
-        assert!((1..=1 << self.levels.len()).contains(&constants), "levels give so many constants");
+        let levels = self.levels.len();
+        assert!((1..=1 << levels).contains(&constants), "levels give so many constants");
         let n = self.products.scheme().ring_degree();
         let together = constants > 1 && parallel::worth_threads(constants * ROWS * n);
-        let nodes = if together { constants } else { self.levels.len() + 1 };
-        let mut words = vec![0; nodes * 2 * n];
+        let trunk = if together { levels.min(TRUNK) } else { 0 };
+        let branches = constants.min(1 << trunk);
+        let mut words = vec![0; branches * 2 * n];
         words[..n].copy_from_slice(c_0);
         self.products.forward(&mut words[..n]);
         self.products.uniform(seed, &mut words[n..2 * n]);
+        // What a level works in, and a ciphertext for each. One size for all: allocators keep megabytes of each, for each thread.
+        let room = || vec![0; ((levels - trunk) * 2 + ROWS) * n];
+        self.by_levels(&self.levels[..trunk], &mut words, branches, &room);
+        let each = Mutex::new(each);
+        let branch = |room: &mut Vec<u64>, (number, node): (usize, &mut [u64])| {
+            let (scratch, others) = room.split_at_mut(ROWS * n);
+            self.descend(trunk, (number, constants), node, others, scratch, &each);
+        };
         if together {
-            self.by_levels(&mut words, constants);
-            words.chunks_exact(2 * n).enumerate().for_each(|(number, node)| each(number, node));
+            words.par_chunks_exact_mut(2 * n).enumerate().for_each_init(room, branch);
         } else {
-            let (node, others) = words.split_at_mut(2 * n);
-            let mut scratch = vec![0; ROWS * n];
-            self.descend(0, (0, constants), node, others, &mut scratch, &mut each);
+            branch(&mut room(), (0, &mut words));
         }
     }
 
-    /// Level after level, the ciphertexts of each on all threads. Constants come in their order.
-    fn by_levels(&self, words: &mut [u64], constants: usize) {
+    /// Some levels, the ciphertexts of each on all threads. Branches come in their order.
+    fn by_levels(
+        &self,
+        levels: &[Level],
+        words: &mut [u64],
+        branches: usize,
+        room: &(impl Fn() -> Vec<u64> + Sync),
+    ) {
         let n = self.products.scheme().ring_degree();
-        for (i, level) in self.levels.iter().enumerate() {
-            let there = constants.min(1 << i);
+        for (i, level) in levels.iter().enumerate() {
+            let there = branches.min(1 << i);
             let (first, second) = words.split_at_mut(there * 2 * n);
             let mut others = second.chunks_exact_mut(2 * n);
             let pairs: Vec<_> =
                 first.chunks_exact_mut(2 * n).map(|node| (node, others.next())).collect();
-            pairs.into_par_iter().for_each_init(
-                || vec![0; ROWS * n],
-                |scratch, (node, other)| self.split(level, node, other, scratch),
-            );
+            pairs
+                .into_par_iter()
+                .for_each_init(room, |room, (node, other)| self.split(level, node, other, room));
         }
     }
 
-    /// One branch after the other: what is worked on stays in a cache. `others` has room for a ciphertext of each level.
+    /// One branch after the other: what is worked on stays in a cache. `others` has room for a ciphertext of each level from
+    /// this one on.
     fn descend(
         &self,
         level: usize,
@@ -166,9 +184,12 @@ impl Expansion {
         node: &mut [u64],
         others: &mut [u64],
         scratch: &mut [u64],
-        each: &mut impl FnMut(usize, &[u64]),
+        each: &Mutex<impl FnMut(usize, &[u64])>,
     ) {
-        let Some(own) = self.levels.get(level) else { return each(number, node) };
+        let Some(own) = self.levels.get(level) else {
+            let mut each = each.lock().unwrap_or_else(PoisonError::into_inner);
+            return each(number, node);
+        };
         let (other, others) = others.split_at_mut(node.len());
         let next = number + (1 << level);
         let there = next < constants;

@@ -253,16 +253,16 @@ impl SharingKeys {
     /// transforms for each, and two.
     ///
     /// # Panics
-    /// For more ciphertexts than there are keys for, or none, and an output that has not a polynomial more than there are.
-    pub fn share(&self, ciphertexts: &[&[u64]], out: &mut [u64], scratch: &mut Vec<u64>) {
+    /// For more ciphertexts than there are keys for, or none, an output that has not a polynomial more than there are, and less
+    /// scratch than two more than that.
+    pub fn share(&self, ciphertexts: &[&[u64]], out: &mut [u64], scratch: &mut [u64]) {
         let (q, p) = (&self.products.primes()[0], self.special_prime());
         let n = self.products.scheme().ring_degree();
         let parts: Vec<_> = ciphertexts.iter().map(|parts| parts.split_at(n)).collect();
         let count = parts.len();
         assert!((1..=self.count).contains(&count), "there is a key for each ciphertext");
         assert_eq!(out.len(), (count + 1) * n, "a first part for each, and a second one");
-        scratch.resize((count + 3) * n, 0);
-        let (lifted, rest) = scratch.split_at_mut(count * n);
+        let (lifted, rest) = scratch[..(count + 3) * n].split_at_mut(count * n);
         for (out, (_, c_1)) in lifted.chunks_exact_mut(n).zip(&parts) {
             let digit = RowMut::over(&mut rest[..n]).copy(Row::<Eval>::assume(c_1)).inverse(q);
             let _ = RowMut::over(out).recentre(digit.row(), q.value(), p).forward(p);
@@ -322,7 +322,7 @@ mod tests {
             let sharing = products.read_sharing(&mut reader, secret.key_id(), count).unwrap();
             reader.finish().unwrap();
             sharing.check(&products).unwrap();
-            let (mut workspace, mut scratch) = (products.workspace(), Vec::new());
+            let (mut workspace, mut scratch) = (products.workspace(), vec![0; (count + 3) * n]);
             for some in 1..=count {
                 let mut words = vec![0; some * 2 * n];
                 let mut messages = Vec::new();
