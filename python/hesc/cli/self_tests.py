@@ -186,6 +186,22 @@ def _codes() -> None:
     _same(np.ravel(found), [5, 59])
 
 
+def _search() -> None:
+    """Cosines of an encrypted vector with two clear ones."""
+    from hesc.protocols.search.client import SearchClient
+    from hesc.protocols.search.index import Index
+    from hesc.protocols.search.plan import SearchPlan
+    from hesc.protocols.search.server import SearchServer
+
+    vectors = np.array([[3.0, 4.0], [-4.0, 3.0]])
+    plan = SearchPlan.of_vectors(vectors, records="public", bits=8, keys=True)
+    client = SearchClient(plan)
+    server = SearchServer.of(Index(plan, vectors), keys=client.public_keys())
+    query = client.encrypt(vectors[:1]).data
+    found = client.decrypt(server.answer(query), query=query)
+    _same(found.values, [[1.0, 0.0]], plan.score_error.bound)
+
+
 def _gates() -> None:
     """An AND of two bits, bootstrapped."""
     from hesc import gates
@@ -211,5 +227,6 @@ SCHEMES: Final[dict[str, Callable[[], None]]] = {
     "integers in slots": _integers,
     "logarithms": _logarithms,
     "distances of codes": _codes,
+    "search": _search,
     GATES: _gates,
 }
