@@ -132,8 +132,8 @@ fn what_has_no_digits_is_refused() {
     strange(Digits::new(&scheme).unwrap().extract(&relin, &fresh(&scheme)).err());
     strange(lower.divided(&scheme, &fresh(&other)).err());
     strange(lower.reduced(&other, &fresh(&other)).err());
-    // Too few primes for the products of five bits.
-    let scheme = set(SchemeKind::Bfv, ring, 32, 2);
+    // Too few primes for the products of ten bits.
+    let scheme = set(SchemeKind::Bfv, ring, 1024, 2);
     let (_, relin) = keys(&scheme, 1);
     let refused = Digits::new(&scheme).unwrap().extract(&relin, &fresh(&scheme)).err();
     assert!(matches!(refused, Some(SchemeError::NoiseBudget { .. })), "{refused:?}");
