@@ -647,3 +647,168 @@ def test_steps_are_for_entries_of_the_usual_size() -> None:
     with pytest.raises(hesc.ParameterError, match="larger step"):
         rounding.square_of(1.0, 1e-9, 4)
     assert rounding.square_of(3.0, 1.0, 4) == 17
+
+
+def test_rounding_of_counts_and_bits_is_measured() -> None:
+    """Entries that are alike are rounded alike: a plan says what that did to its vectors."""
+    rng = RNG(16)
+    pixels = rng.poisson(1.0, (400, 128)).astype(float)
+    bits = (rng.random((400, 128)) < 0.3).astype(float)
+    spread = rng.normal(size=(400, 128))
+    for records, metric in ((pixels, "inner"), (pixels, "cosine"), (bits, "euclidean")):
+        plan = planned(records, metric)
+        own, wanted = plan.rounded(records), plan.rounded(records[:50], queries=True)
+        products = wanted.astype(np.int64) @ own.astype(np.int64).T
+        squares = [np.square(each.astype(np.int64)).sum(axis=1) for each in (own, wanted)]
+        beside = squares if plan.squares is not None else []
+        off = plan.values_of(products, *beside) - exact(metric, records[:50], records)
+        rms = np.sqrt(np.square(off).mean())
+        assert plan.error is not None
+        assert rms <= plan.error <= plan.score_error.bound
+        if metric != "euclidean":
+            assert plan.dependence > 2
+            assert "roundings depend on each other" in str(plan)
+    assert planned(spread, "inner").dependence == 1
+    assert "spread evenly" in str(planned(spread))
+
+
+def test_queries_take_no_more_memory_than_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message has fewer queries of many dimensions; what has no room is refused by a server."""
+    wide = planned(np.eye(4096)[:2], keys=True)
+    assert wide.rows == 1
+    assert str(wide.constants) in str(wide)
+    assert planned(np.eye(8), keys=True).rows == 16
+    from hesc._support import memory
+
+    plan = planned(np.eye(1024)[:2], keys=False)
+    client, server = parties(Index(plan, np.eye(1024)[:2]))
+    query = client.encrypt(np.eye(1024)[:3]).data
+    monkeypatch.setattr(memory, "free_memory", lambda: 1 << 20)
+    with pytest.raises(MemoryError, match="constants of 3 queries"):
+        server.answer(query)
+
+
+def test_interrupts_leave_all_or_nothing_of_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever ends a change before it is in place: records and their squares stay as they were."""
+    plan = planned(np.eye(4), "euclidean", most_records=9)
+    index = Index(plan, np.eye(4))
+    client, server = parties(index)
+    before = asked(client, server, [[0.5, 0.5, 0, 0]]).values.tolist()
+
+    class Interrupted:
+        def __init__(self, native: Any) -> None:
+            self._native = native
+
+        def __getattr__(self, name: str) -> Any:
+            def call(*given: Any) -> None:
+                getattr(self._native, name)(*given)
+                raise KeyboardInterrupt
+
+            return call
+
+    branch = index._branch
+    monkeypatch.setattr(index, "_branch", lambda: Interrupted(branch()))
+    with pytest.raises(KeyboardInterrupt):
+        index.append(np.eye(4)[:1])
+    with pytest.raises(KeyboardInterrupt):
+        index.replace(1, [1.0, 0, 0, 0])
+    with pytest.raises(KeyboardInterrupt):
+        index.remove(0)
+    assert len(index) == 4
+    assert asked(client, server, [[0.5, 0.5, 0, 0]]).values.tolist() == before
+
+
+def test_records_that_are_replaced_are_read_as_others() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(np.eye(3) * 0.5, columns=list("abc"))
+    plan = planned(frame, "inner", most_records=5)
+    assert plan.names == list("abc")
+    index = Index(plan, frame)
+    index.replace(0, frame.iloc[1:2])
+    assert np.allclose(index.vector(0), index.vector(1))
+    for wrong, error in (
+        (frame[["c", "b", "a"]].iloc[:1], hesc.ShapeError),
+        (frame.iloc[:2], hesc.ShapeError),
+        ([[0.1], [0.2], [0.3]], hesc.ShapeError),
+        ([0.1, 0.2], hesc.ShapeError),
+        ([1j, 0, 0], hesc.HescError),
+        (["1", "2", "3"], hesc.HescError),
+        (np.ma.masked_array([1.0, 2, 3], [False, True, False]), hesc.HescError),
+    ):
+        with pytest.raises(error):
+            index.replace(0, wrong)
+    # What is called while records are packed may look at them.
+    Index(plan).append(frame, progress=lambda *_: index.vector(0))
+    with pytest.raises(hesc.ShapeError, match=r"named otherwise|another order"):
+        SearchClient(plan).encrypt(frame[["c", "b", "a"]])
+
+
+def test_the_longest_queries_keep_their_direction() -> None:
+    plan = planned(np.eye(3), "inner", norm=1.0)
+    for size in (1e154, 1e155, 1e300):
+        features = plan.prepared([[size, 2 * size, 0]], clip=True).features
+        assert np.allclose(features, np.array([[1, 2, 0]]) / np.sqrt(5))
+
+
+def test_files_with_records_beyond_the_plan_are_refused(tmp_path: Path) -> None:
+    """An index of a plan of the same primes and signs, whose records may be longer."""
+    plan = SearchPlan(
+        inputs=4, records="public", metric="inner", norm=9.0, query_norm=9.0, most_records=9
+    )
+    made = Index(plan, np.full((2, 4), 4.0))
+    assert made.plan.most_square >= 64
+    path = made.save(tmp_path / "index")
+    shorter = SearchPlan(
+        inputs=4,
+        records="public",
+        metric="inner",
+        norm=9.0,
+        query_norm=9.0,
+        most_records=9,
+        signs=plan.signs,
+    )
+    assert len(Index.open(shorter, path)) == 2
+    object.__setattr__(shorter, "norm", 1.0)
+    with pytest.raises(hesc.WireError, match="longer than the plan declares"):
+        Index.open(shorter, path)
+
+
+def test_tables_are_read_by_name_by_every_command(tmp_path: Path) -> None:
+    records = RNG(17).normal(size=(40, 3))
+    for name, columns in (("v.csv", "abc"), ("turned.csv", "cba"), ("other.csv", "xyz")):
+        places = [
+            "abc".index(letter) if letter in "abc" else at for at, letter in enumerate(columns)
+        ]
+        with (tmp_path / name).open("w", newline="") as file:
+            csv.writer(file).writerows([list(columns), *records[:, places].tolist()])
+    out, index = tmp_path / "c", tmp_path / "i"
+    build = ("index", "build", tmp_path / "v.csv", "--records", "public", "--metric", "euclidean")
+    run(*build, "--out", out, "--index", index)
+    held = ("--client", out / "client", "--index", index, "--best", 1, "--out")
+    run("search", tmp_path / "turned.csv", *held, tmp_path / "best.csv")
+    with (tmp_path / "best.csv").open() as file:
+        assert [row["record"] for row in csv.DictReader(file)] == [str(at) for at in range(40)]
+    with pytest.raises(hesc.HescError, match="no column"):
+        run("search", tmp_path / "other.csv", *held, tmp_path / "other")
+    add = ("--server", out / "server", "--index", index, "--out", tmp_path / "more")
+    with pytest.raises(hesc.HescError, match="no column"):
+        run("index", "add", tmp_path / "other.csv", *add)
+    for where in (out / "inside", out / "client" / "inside"):
+        with pytest.raises(hesc.HescError, match="lies in a deployment"):
+            run(
+                "index", "build", tmp_path / "v.csv", "--records", "public",
+                "--out", tmp_path / "d", "--index", where,
+            )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\x93NUMPY", b"PK\x03\x04", b"x" * 200, b"\x93NUMPY\x01\x00\x10\x00{'descr': ['<f8'\n"],
+)
+def test_arrays_that_are_none_are_refused_in_words(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "v.npy").write_bytes(content)
+    with pytest.raises(hesc.HescError, match=r"no array of numpy|no rows"):
+        run(
+            "index", "build", tmp_path / "v.npy", "--records", "public",
+            "--out", tmp_path / "d", "--index", tmp_path / "i",
+        )  # fmt: skip

@@ -250,6 +250,11 @@ impl SearchIndex {
         Self::of(Index::new(&plan.0))
     }
 
+    /// An index of the same records, in the same memory until one of both changes.
+    fn branch(&self) -> Self {
+        Self::of(self.snapshot())
+    }
+
     /// How many records there are, and the bytes that they take in memory.
     #[getter]
     fn size(&self) -> (usize, usize) {

@@ -99,9 +99,9 @@ def check_apart(outputs: Mapping[str, Path], folder: Path, json_file: str | None
     if json_file not in (None, "-"):
         outputs = {**outputs, "--json": Path(json_file)}
     here = folder.resolve()
-    deployed = [here, *([here.parent] if (here.parent / MANIFEST).exists() else [])]
     for name, path in outputs.items():
-        if any(place in path.resolve().parents for place in deployed):
+        above = path.resolve().parents
+        if here in above or any((place / MANIFEST).exists() for place in above):
             raise HescError(
                 f"{name} {path} lies in a deployment, which is kept as it was made and given away; "
                 f"choose another place"
@@ -330,6 +330,19 @@ def evaluate(
         tell(beside, figures, *lines)
 
 
+def error_of(plan: ModelPlan) -> str:
+    """What a plan's error is, in words."""
+    if isinstance(plan, SearchPlan):
+        return (
+            f"scores err by {plan.error:.3g}, as a root mean square of vectors like those planned "
+            f"with, and never by more than {plan.score_error.bound:.3g}"
+        )
+    return (
+        f"errors of scores have a root mean square of {plan.error:.3g} at most, over servers and "
+        f"samples, and single ones may be several times as large"
+    )
+
+
 def _check_wishes(plan: ModelPlan, probabilities: bool, best: int | None) -> None:
     """Refuses columns that a plan's answers do not have."""
     if probabilities and plan.link not in PROBABILITIES:
@@ -413,12 +426,7 @@ def decrypt(
         figures["error"] = plan.error
         if plan.classes is not None:
             figures["classes"] = dict(sorted(classes.items()))
-        error = ""
-        if plan.error is not None:
-            error = (
-                f"; errors of scores have a root mean square of {plan.error:.3g} at most, over "
-                f"servers and samples, and single ones may be several times as large"
-            )
+        error = "" if plan.error is None else f"; {error_of(plan)}"
         table.flush()
         warn_of_formulas(plan.classes)
         tell(beside, figures, f"predictions: {count}{error}: {out} (query {found_name})")

@@ -6,6 +6,7 @@ import shlex
 import time
 from contextlib import ExitStack
 from pathlib import Path
+from tokenize import TokenError
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TextIO
 
 import numpy as np
@@ -17,7 +18,7 @@ from hesc._native import HescError, ParameterError
 from hesc._support.extras import install_line
 from hesc._support.new_files import check_new, for_owner
 from hesc.cli.batches import opened, write_best
-from hesc.cli.files import Folder, check_apart
+from hesc.cli.files import Folder, check_apart, error_of
 from hesc.cli.terminal import JsonFile, check_outputs, new_result, reading, say, tell
 from hesc.ml import deployment, report
 from hesc.ml.deployment import ClientFolder, ServerFolder
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
     from hesc.protocols.search.nearest import SearchResult
 
+_ROUNDED: Final = 1 + 1e-12
+"""What roundings take away from a length."""
 _ROWS: Final = 1 << 14
 """Vectors that are read at a time."""
 _SHOWN: Final = 20
@@ -62,13 +65,18 @@ class VectorFile:
     Args:
         path: of a table, or of an array of numpy.
         column: of a Parquet file that holds lists of numbers; None for columns of numbers.
+        names: of the columns that are read; none takes all of a table.
 
     """
 
-    def __init__(self, path: Path, column: str | None) -> None:
+    def __init__(self, path: Path, column: str | None, names: list[str] | None = None) -> None:
         self.path, self.column = path, column
-        self.names: list[str] = []
+        self.names = names or []
         """Names of the features, where the file has them."""
+        # It is read twice.
+        if not path.is_file():
+            path.open("rb").close()
+            raise HescError(f"{path} is no plain file")
         if column is not None and path.suffix != ".parquet":
             raise ParameterError("--column is of a Parquet file; leave it out")
 
@@ -87,14 +95,14 @@ class VectorFile:
                 yield from self._lists(file, self.column)
                 return
             table = opened(file)
-            places = table.chosen([], None)
-            self.names = table.header
+            places = table.chosen(self.names, None)
+            self.names = [table.header[place] for place in places]
             yield from table.batches(places, max(1, min(_ROWS, (1 << 22) // len(places))))
 
     def _array(self) -> Iterator[NDArray[np.float64]]:
         try:
-            array = np.load(self.path, mmap_mode="r", allow_pickle=False)
-        except ValueError as error:
+            array: Any = np.lib.format.open_memmap(self.path, mode="r")
+        except (*_DAMAGED, OSError) as error:
             raise HescError(f"{self.path} is no array of numpy, or damaged") from error
         if array.ndim != 2 or not array.size or array.dtype.kind not in "fiub":
             raise HescError(f"{self.path} holds no rows of numbers; its shape is {array.shape}")
@@ -104,6 +112,7 @@ class VectorFile:
     def _lists(self, file: Any, column: str) -> Iterator[NDArray[np.float64]]:
         try:
             import pyarrow as pa
+            from pyarrow import compute as pc
             from pyarrow import parquet
         except ModuleNotFoundError as error:
             raise ImportError(
@@ -113,32 +122,51 @@ class VectorFile:
             table = parquet.ParquetFile(file)
             if column not in table.schema_arrow.names:
                 raise HescError(f"{self.path}: there is no column {column[:80]!r}")
+            kind = table.schema_arrow.field(column).type
+            if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and not (
+                pa.types.is_fixed_size_list(kind)
+            ):
+                raise HescError(f"{self.path}: {column[:80]!r} holds no lists of numbers")
             for batch in table.iter_batches(batch_size=_ROWS, columns=[column]):
                 lists = batch.column(0)
                 if not batch.num_rows:
                     continue
-                flat = lists.flatten() if hasattr(lists, "flatten") else None
-                if flat is None or lists.null_count or flat.null_count:
-                    raise HescError(f"{self.path}: {column[:80]!r} holds no lists, or lacks some")
+                flat = lists.flatten()
+                if lists.null_count or flat.null_count:
+                    raise HescError(f"{self.path}: {column[:80]!r} lacks lists, or numbers in some")
+                lengths = set(pc.unique(pc.list_value_length(lists)).to_pylist())
+                if len(lengths) > 1 or not min(lengths):
+                    raise HescError(
+                        f"{self.path}: lists of {column[:80]!r} differ in length, or are empty"
+                    )
                 numbers = flat.cast("float64", safe=False).to_numpy(zero_copy_only=False)
-                if len(numbers) % batch.num_rows:
-                    raise HescError(f"{self.path}: lists of {column[:80]!r} differ in length")
                 yield numbers.reshape(batch.num_rows, -1)
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, TypeError) as error:
             raise HescError(f"{self.path} is no table of Parquet with such lists") from error
 
 
+_DAMAGED: Final = (
+    *(ValueError, EOFError, OverflowError, TypeError, AttributeError, SyntaxError),
+    TokenError,
+)
+"""What numpy says of files that hold no array."""
+_SAMPLE: Final = 256
+"""Vectors that a plan is made with."""
+
+
 class _Seen:
-    """What a first look at vectors says: how many there are, and the longest."""
+    """What a first look at vectors says: how many there are, the longest, and the first."""
 
     def __init__(self, file: VectorFile) -> None:
         self.count, self.longest, self.width = 0, 0.0, 0
+        self.first = np.empty((0, 0))
         for batch in file.batches("checking"):
             if not np.isfinite(batch).all():
                 raise HescError(f"{file.path} holds what is no finite number; leave such rows out")
             if self.count and batch.shape[1] != self.width:
                 raise HescError(f"{file.path}: rows differ in length")
             self.width = batch.shape[1]
+            self.first = self.first if self.count else batch[:_SAMPLE]
             self.count += len(batch)
             self.longest = max(self.longest, *map(length_of, batch))
         if not self.count:
@@ -184,17 +212,18 @@ def build(
     Then keygen, encrypt, eval with --index and decrypt, as for any deployment.
     """
     check_outputs({"--out": out, "--index": index}, json_file)
+    check_apart({"--out": out, "--index": index}, out, json_file)
     file = VectorFile(vectors, column)
     seen = _Seen(file)
-    sample = np.zeros((1, seen.width))
-    sample[0, 0] = seen.longest
-    lengths: dict[str, Any] = {} if metric == "cosine" else {"query_norm": query_norm}
+    lengths: dict[str, Any] = {}
+    if metric != "cosine":
+        lengths = {"norm": seen.longest * _ROUNDED, "query_norm": query_norm}
     if metric == "cosine" and query_norm is not None:
         raise ParameterError("cosines are of vectors of any length: leave out --query-norm")
     if metric not in METRICS or metric == "hamming":
         raise ParameterError("--metric is inner, cosine or euclidean")
     planned = SearchPlan.of_vectors(
-        sample,
+        seen.first,
         records=records,
         metric=metric,
         bits=bits,
@@ -265,8 +294,9 @@ def add(
     check_outputs({"--out": out}, json_file)
     folder = ServerFolder.open(server)
     check_apart({"--out": out}, server, json_file)
-    made = Index.open(_plan_of(folder), index)
-    file = VectorFile(vectors, column)
+    plan = _plan_of(folder)
+    made = Index.open(plan, index)
+    file = VectorFile(vectors, column, plan.names)
     seen = _Seen(file)
     seconds = _fill(made, file, seen.count)
     with new_result(out, json_file) as (part, beside):
@@ -321,8 +351,8 @@ def search(
     """Searches an index with encrypted queries, both sides in this process and with a new key.
 
     Example: hesc search queries.csv --client corpus/client --index corpus.index --best 5
-    It shows what a search finds, sends and takes. Between two machines the same are keygen,
-    encrypt, eval with --index and decrypt.
+    It shows what a search finds, sends and takes. Between two machines keygen, encrypt (of a CSV
+    or Parquet table of numbers), eval with --index and decrypt do the same.
     """
     outputs = {} if out is None else {"--out": out}
     check_new(outputs)
@@ -334,7 +364,7 @@ def search(
     asks = folder.client()
     keys = asks.public_keys() if plan.needs_keys else None
     server = SearchServer.of(records, keys=keys)
-    file = VectorFile(rows, column)
+    file = VectorFile(rows, column, plan.names)
     count = up = down = 0
     seconds = dict.fromkeys(("encrypt", "answer", "decrypt"), 0.0)
     shown = Table(title=f"{best} best of {len(records)} records")
@@ -378,7 +408,7 @@ def search(
             + " for each query",
         ]
         if plan.error is not None:
-            lines.append(f"scores err by {plan.error:.3g}, as a root mean square")
+            lines.append(error_of(plan))
         tell(beside, figures, *lines)
     if json_file != "-":
         Console().print(shown)

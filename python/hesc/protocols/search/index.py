@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, Never, Self
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Never, Self
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from hesc._support.inputs import of_kind, real_array, whole
 from hesc._support.memory import make_room
 from hesc._support.new_files import new_files, path_of
 from hesc._support.progress import Bar
+from hesc.models.tables import forms
 from hesc.protocols.search.plan import SearchPlan
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 _CELLS: Final = 1 << 23
 """Features of records that are rounded and packed at a time."""
-_TRIES: Final = 3
-"""Answers that changes of records may spoil before changes wait for one."""
 
 
 class Index:
@@ -68,10 +67,10 @@ class Index:
     ) -> None:
         self.plan = of_kind(plan, "plan", SearchPlan, "SearchPlan.of_vectors makes one")
         """What both sides agreed upon."""
-        self._native: _native.SearchIndex | _native.SearchFile = _native.SearchIndex(plan.native)
-        self._squares = np.empty(0, dtype=np.uint64)
+        empty = np.empty(0, dtype=np.uint64)
+        # Put in place at once, so that no reader and no interrupt finds half of a change.
+        self._held = _Held(_native.SearchIndex(plan.native), empty)
         self._changing = Lock()
-        self._version = 0
         if vectors is not None:
             self.append(vectors, progress=progress)
 
@@ -103,20 +102,19 @@ class Index:
             opened = _native.SearchFile(plan.native, data)
         except WireError as error:
             raise WireError(f"{file}: {error}") from error
-        made._native = opened
-        if plan.squares is not None:
-            made._squares = opened.squares()
+        squares = opened.squares()
+        if len(squares) and int(squares.max()) > plan.most_square:
+            raise WireError(f"{file} has records that are longer than the plan declares")
+        made._held = _Held(opened, squares if plan.squares is not None else squares[:0])
         return made
 
     def __len__(self) -> int:
-        if isinstance(self._native, _native.SearchFile):
-            return self._native.records
-        return self._native.size[0]
+        return self._held.records
 
     @property
     def is_mapped(self) -> bool:
         """Whether the records are in a file that is mapped, and none of them was changed."""
-        return isinstance(self._native, _native.SearchFile)
+        return isinstance(self._held.native, _native.SearchFile)
 
     @property
     def memory(self) -> int:
@@ -189,9 +187,9 @@ class Index:
         squares = self._squares_of(entries)
         with self._changing:
             self._check_room(len(self) + len(entries))
-            with self._changed() as native:
-                native.append(np.ascontiguousarray(entries).ravel())
-                self._squares = np.concatenate([self._squares, squares])
+            native = self._branch()
+            native.append(np.ascontiguousarray(entries).ravel())
+            self._held = _Held(native, np.concatenate([self._held.squares, squares]))
 
     def _add(self, piece: Any, place: int) -> None:
         """Records of a piece, whose first has this place among those that are given."""
@@ -209,14 +207,24 @@ class Index:
             OutOfRangeError, ShapeError: no such record; a vector that the plan does not declare.
 
         """
-        row = real_array(vector, "a record")  # type: ignore[arg-type]  # no table
-        entries = self.plan.records_of(row.reshape(1, -1))
-        squares = self._squares_of(entries)
+        row: Any = vector
+        if not forms.is_table(vector):
+            row = real_array(vector, "a record")  # type: ignore[arg-type]  # no table
+            if row.shape not in {(self.plan.inputs,), (1, self.plan.inputs)}:
+                raise ShapeError(
+                    f"a record has {self.plan.inputs} features; got the shape {row.shape}"
+                )
+            row = row.reshape(1, -1)
+        entries = self.plan.records_of(row)
+        if len(entries) != 1:
+            raise ShapeError(f"a record is one row; got {len(entries)}")
+        more = self._squares_of(entries)
         with self._changing:
             place = self._place(record)
-            with self._changed() as native:
-                native.replace(place, entries[0])
-                self._squares[place : place + 1] = squares
+            native, squares = self._branch(), self._held.squares.copy()
+            native.replace(place, entries[0])
+            squares[place : place + 1] = more
+            self._held = _Held(native, squares)
 
     def remove(self, record: int) -> None:
         """Removes a record: **the last one takes its place**, and all others keep theirs.
@@ -227,12 +235,11 @@ class Index:
         """
         with self._changing:
             place = self._place(record)
-            with self._changed() as native:
-                native.remove(place)
-                if len(self._squares):
-                    kept = self._squares.copy()
-                    kept[place] = kept[-1]
-                    self._squares = kept[:-1]
+            native, squares = self._branch(), self._held.squares.copy()
+            native.remove(place)
+            if len(squares):
+                squares[place] = squares[-1]
+            self._held = _Held(native, squares[:-1])
 
     def vector(self, record: int) -> NDArray[np.float64]:
         """A record as it is compared: rounded, after the transforms. Cost: a transform a feature.
@@ -241,12 +248,10 @@ class Index:
             OutOfRangeError: no such record.
 
         """
-        with self._changing:
-            place = self._place(record)
-            held = self._native
-            if isinstance(held, _native.SearchFile):
-                raise ParameterError("records of a file are read by who wrote it; change one first")
-            entries = held.vector(place).astype(np.float64)
+        place, native = self._place(record), self._held.native
+        if isinstance(native, _native.SearchFile):
+            raise ParameterError("records of a file are read by who wrote it; change one first")
+        entries = native.vector(place).astype(np.float64)
         if self.plan.metric == "hamming":
             return (1 - entries) / 2
         return entries * self.plan.step
@@ -258,12 +263,11 @@ class Index:
             OSError: something of that name is there, or the disk is full.
 
         """
-        with self._changing:
-            held = self._native
-            if isinstance(held, _native.SearchFile):
-                raise ParameterError("these records are in a file already; copy the file")
-            with new_files(path_of(path)) as parts:
-                held.save(Path(parts[0]))
+        native = self._held.native
+        if isinstance(native, _native.SearchFile):
+            raise ParameterError("these records are in a file already; copy the file")
+        with new_files(path_of(path)) as parts:
+            native.save(Path(parts[0]))
         return Path(path)
 
     def answers(
@@ -277,22 +281,20 @@ class Index:
             ShapeError: there is no record.
 
         """
-        if self.plan.squares is None:
-            return self._native.answer(queries), self._squares
-        for _ in range(_TRIES):
-            version, squares = self._version, self._squares
-            found = self._native.answer(queries)
-            if version % 2 == 0 and version == self._version:
-                return found, squares
-        with self._changing:
-            return self._native.answer(queries), self._squares
+        held = self._held
+        return held.native.answer(queries), held.squares
 
-    def _changed(self) -> _Changing:
-        return _Changing(self)
+    def _branch(self) -> _native.SearchIndex:
+        """The records for who changes them: in memory, and of nobody who answers from them now."""
+        native = self._held.native
+        if isinstance(native, _native.SearchFile):
+            make_room(self.memory, f"{len(self):,} records of a file that is changed")
+            return native.to_index()
+        return native.branch()
 
     def _squares_of(self, entries: NDArray[np.int16]) -> NDArray[np.uint64]:
         if self.plan.squares is None:
-            return self._squares[:0]
+            return self._held.squares[:0]
         wide = entries.astype(np.int64)
         return np.asarray(np.square(wide).sum(axis=1), dtype=np.uint64)
 
@@ -309,22 +311,15 @@ class Index:
         return whole(record, "record", 0, len(self) - 1)
 
 
-class _Changing:
-    """A change of an index: the version is odd meanwhile."""
+class _Held(NamedTuple):
+    """The records of one moment."""
 
-    def __init__(self, index: Index) -> None:
-        self._index = index
+    native: _native.SearchIndex | _native.SearchFile
+    squares: NDArray[np.uint64]
+    """Their sums of squares, where Euclidean distances are told."""
 
-    def __enter__(self) -> _native.SearchIndex:
-        index = self._index
-        held = index._native  # noqa: SLF001 - a part of it
-        if isinstance(held, _native.SearchFile):
-            make_room(index.memory, f"{len(index):,} records of a file that is changed")
-            held = held.to_index()
-            index._native = held  # noqa: SLF001
-        index._version += 1  # noqa: SLF001
-        index._squares = index._squares.copy()  # noqa: SLF001 - answers hold what was
-        return held
-
-    def __exit__(self, *_: object) -> None:
-        self._index._version += 1  # noqa: SLF001
+    @property
+    def records(self) -> int:
+        """How many there are."""
+        native = self.native
+        return native.records if isinstance(native, _native.SearchFile) else native.size[0]

@@ -15,6 +15,7 @@ from hesc._support import documents
 from hesc._support.callers import usual_floats
 from hesc._support.inputs import of_kind, real_array, whole
 from hesc.models import samples, transforms
+from hesc.models.tables import forms
 from hesc.protocols import wire
 from hesc.protocols.disclosure import Disclosure, secure
 from hesc.protocols.message import LARGEST, message_size
@@ -44,6 +45,8 @@ WHY_PUBLIC: Final = (
 _SEEDS: Final = 32
 _ROWS: Final = 16
 """Queries of a message, at most: one pass over the records answers them."""
+_CONSTANTS: Final = 1 << 28
+"""Bytes of the constants of a message's queries, but of one query at least."""
 _SHARES: Final = (1, 2, 4, 8)
 """Blocks of records that may share a part of an answer."""
 _LABEL: Final = np.dtype("<u4")
@@ -101,6 +104,9 @@ class SearchPlan(ModelPlan):
     """The Euclidean length of a record, at most."""
     query_norm: float = field(default=1.0, metadata=wire.number(1e-100, 1e100))
     """The Euclidean length of a query, at most."""
+    dependence: float = field(default=1.0, metadata=wire.number(1.0, 1e6))
+    """How many times as large as those of spread roundings errors of scores were, among vectors
+    planned with: more than 1 where roundings depend on each other, as of counts and of bits."""
     most_records: int = field(metadata=wire.whole(1, MOST_RECORDS))
     """Records of an index, at most."""
     expanded: bool = field(default=False, metadata=wire.truth())
@@ -131,6 +137,9 @@ class SearchPlan(ModelPlan):
             raise ParameterError("cosines are of vectors of length 1; leave norms out")
         if self.metric == "hamming" and self.step != 1:
             raise ParameterError("bits have no step; leave it out")
+        for name in ("step", "query_step", "norm", "query_norm"):
+            if not 1e-100 <= getattr(self, name) <= 1e100:
+                raise ParameterError(f"{name} is from 1e-100 to 1e100; scale vectors")
         if len(self.signs) != _SEEDS:
             raise ParameterError(f"signs= are {_SEEDS} random bytes; leave them out")
         if (self.classes is None) != (self.neighbours == 0):
@@ -201,6 +210,8 @@ class SearchPlan(ModelPlan):
             )
         whole(bits, "bits", 2, 16)
         width = rows.shape[1]
+        if isinstance(names, tuple) and not names and forms.is_table(sample):
+            names = forms.names_of(sample) or ()
         own = asked = 1.0
         if metric != "cosine":
             own = _length(norm, "norm") or _longest(rows)
@@ -210,7 +221,10 @@ class SearchPlan(ModelPlan):
         step = vectors.step_for(own, width, bits)
         query_step = step if metric == "euclidean" else vectors.step_for(asked, width, bits)
         most = len(rows) if most_records is None else most_records
-        fields = {
+        some = rows[samples.spread_out(len(rows))][:_COMPARED]
+        steps, norms = (step, query_step), (own, asked)
+        fields: dict[str, Any] = {
+            "dependence": vectors.dependence(some, metric, steps=steps, norms=norms),
             "inputs": width,
             "names": documents.feature_names(names, width),
             "records": records,
@@ -292,7 +306,7 @@ class SearchPlan(ModelPlan):
         entries = None
         if self.metric != "hamming":
             asked = vectors.square_of(self.query_norm, self.query_step, self.dimensions)
-            own = vectors.square_of(self.norm, self.step, self.dimensions)
+            own = self.most_square
             # Lengths bound entries, and nothing depends on these otherwise.
             entries = (16, 16, asked, own)
         return _native.SearchPlan(
@@ -347,16 +361,17 @@ class SearchPlan(ModelPlan):
     @property
     def score_error(self) -> ScoreError:
         """What roundings do to a score of vectors of the greatest length."""
-        return vectors.score_error(
+        rms, bound = vectors.score_error(
             self.metric,
             steps=(self.step, self.query_step),
             norms=(self.norm, self.query_norm),
             dimensions=self.dimensions,
         )
+        return vectors.ScoreError(min(rms * self.dependence, bound), bound)
 
     @property
     def error(self) -> float | None:
-        """The root mean square of a score's error, where roundings are spread evenly.
+        """The root mean square of a score's error, of vectors like those planned with.
 
         None where nothing errs: distances of codes are exact, and so are votes of what was rounded.
         """
@@ -374,7 +389,20 @@ class SearchPlan(ModelPlan):
     @property
     def rows(self) -> int:
         """Queries of a message, at most: one pass over the records answers them."""
-        return max(1, min(_ROWS, (LARGEST >> 2) // self.native.index_sizes(self.most_records)[0]))
+        each = self.native.index_sizes(self.most_records)[0]
+        return max(1, min(_ROWS, (LARGEST >> 2) // each, _CONSTANTS // self.constants))
+
+    @property
+    def constants(self) -> int:
+        """Bytes that the constants of a query take in memory while it is answered."""
+        return 2 * 8 * self.native.block * self.dimensions
+
+    @property
+    def most_square(self) -> int:
+        """What no rounded record's sum of squares is above."""
+        if self.metric == "hamming":
+            return self.dimensions
+        return vectors.square_of(self.norm, self.step, self.dimensions)
 
     @cached_property
     def squares(self) -> np.dtype[Any] | None:
@@ -384,8 +412,8 @@ class SearchPlan(ModelPlan):
         """
         if self.metric != "euclidean":
             return None
-        most = vectors.square_of(self.norm, self.step, self.dimensions)
-        return next(kind for kind in map(np.dtype, ("<u2", "<u4")) if most <= np.iinfo(kind).max)
+        kinds = map(np.dtype, ("<u2", "<u4"))
+        return next(kind for kind in kinds if self.most_square <= np.iinfo(kind).max)
 
     def sizes(self, samples: int = 1) -> Sizes:
         """Bytes up and down for so many queries of a full index."""
@@ -421,20 +449,19 @@ class SearchPlan(ModelPlan):
             vectors.directions(ready.features)
         if self.metric in {"cosine", "hamming"}:
             return ready
-        with np.errstate(over="ignore"):
-            lengths = np.sqrt(np.square(ready.features).sum(axis=1))
+        lengths = vectors.lengths(ready.features)
         longer = ~(lengths <= self.query_norm)
         if not longer.any():
             return ready
         if not clip:
             place = int(np.flatnonzero(longer)[0])
             raise OutOfRangeError(
-                f"sample {place} is {lengths[place]:.6g} long after the transforms, and the plan "
-                f"declares {self.query_norm:.6g}; clip=True, or --clip, shortens it, and a plan "
+                f"sample {place} is {lengths[place]:.12g} long after the transforms, and the plan "
+                f"declares {self.query_norm:.12g}; clip=True, or --clip, shortens it, and a plan "
                 f"for longer ones takes it as it is"
             )
-        scale = np.where(longer, self.query_norm / lengths, 1.0)
-        features = ready.features * scale[:, None]
+        features = ready.features.copy()
+        features[longer] = vectors.directions(features[longer]) * self.query_norm
         count = self.dimensions * int(np.count_nonzero(longer))
         return type(ready)(features, ready.values + count, ready.which | longer)
 
@@ -507,6 +534,8 @@ class SearchPlan(ModelPlan):
         )
 
 
+_COMPARED: Final = 256
+"""Vectors whose scores with each other are compared where a plan is made."""
 _OFTEN: Final = 100
 """Queries for which a client's keys are weighed."""
 
@@ -582,7 +611,10 @@ def _table(plan: SearchPlan) -> Disclosure:
     if plan.expanded:
         rows["keys"] = f"{plan.key_bytes} bytes, once, for the server"
     memory = native.index_sizes(plan.most_records)[1]
-    rows["memory"] = f"{memory} bytes at the server for a full index"
+    rows["memory"] = (
+        f"{memory} bytes at the server for a full index, and {plan.constants} for each query while "
+        "it is answered"
+    )
     rows["ring"] = (
         f"N = {native.block}, {secure(plan.params.assurance)}; a score decrypts wrongly with a "
         "probability below 2^-128"
@@ -607,12 +639,15 @@ def _error(plan: SearchPlan) -> str:
     if plan.metric == "hamming":
         return "none: distances of codes are exact"
     found = plan.score_error
+    how = "where roundings are spread evenly"
+    if plan.dependence > 1:
+        how = "as measured among vectors planned with, whose roundings depend on each other"
     exact = (
         "none beside rounding: scores of rounded vectors are exact"
         if plan.classes is None
         else "none beside rounding: distances of rounded vectors are exact"
     )
     return (
-        f"{exact}, and err by {found.rms:.3g} (root mean square, where roundings are spread "
-        f"evenly), never by more than {found.bound:.3g}"
+        f"{exact}, and err by {found.rms:.3g} (root mean square, {how}), never by more than "
+        f"{found.bound:.3g}"
     )

@@ -270,7 +270,7 @@ def _centre(records: Array) -> Array | None:
 def _norms(records: Array, rows: Array) -> tuple[float, float]:
     """Lengths of records and samples: those of all that are known, and a little more."""
     own, asked = (float(np.sqrt(np.square(each).sum(axis=1).max())) for each in (records, rows))
-    own = max(own * (1 + _CLOSE), 1e-99)
+    own = max(own * (1 + _CLOSE), 1e-90)
     return own, max(own, asked) * _FARTHER
 
 

@@ -10,6 +10,7 @@ from hesc import _native
 from hesc._native import ParameterError, WireError
 from hesc._support import documents
 from hesc._support.inputs import of_kind
+from hesc._support.memory import make_room
 from hesc.protocols import wire
 from hesc.protocols.search.index import Index
 from hesc.protocols.search.plan import SearchPlan
@@ -135,6 +136,7 @@ class SearchServer(Server[SearchPlan]):
             )
         if not len(self._index):
             raise ParameterError("the index has no record; append some")
+        make_room(samples * self.plan.constants, f"the constants of {samples} queries")
         found, squares = self._index.answers([(part, self.keys) for part in parts])
         kind = self.plan.squares
         return found if kind is None else [*found, squares.astype(kind).tobytes()]

@@ -97,8 +97,8 @@ def entries(vectors: Array, *, metric: str, step: float, norm: float) -> NDArray
         vectors = directions(vectors)
     elif (place := first_beyond(vectors, norm)) is not None:
         raise OutOfRangeError(
-            f"vector {place} is {length_of(vectors[place]):.6g} long, and the plan declares "
-            f"{norm:.6g}; scale vectors, or plan for longer ones"
+            f"vector {place} is {length_of(vectors[place]):.12g} long, and the plan declares "
+            f"{norm:.12g}; scale vectors, or plan for longer ones"
         )
     return np.rint(vectors / step).astype(np.int16)
 
@@ -119,6 +119,15 @@ def directions(vectors: Array) -> Array:
     # The direction is the same, and no square overflows or vanishes.
     scaled = vectors / largest
     found: Array = scaled / np.sqrt(np.square(scaled).sum(axis=1, keepdims=True))
+    return found
+
+
+def lengths(vectors: Array) -> Array:
+    """The Euclidean length of each vector, infinite beyond all doubles."""
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    scaled = vectors / np.where(largest > 0, largest, 1.0)
+    with np.errstate(over="ignore"):
+        found: Array = largest[:, 0] * np.sqrt(np.square(scaled).sum(axis=1))
     return found
 
 
@@ -164,3 +173,48 @@ def score_error(
     longer = record + own * half
     rms = math.hypot(own * query, asked * longer) * math.sqrt(_VARIANCE)
     return ScoreError(rms, half * (own * query + asked * longer))
+
+
+def dependence(
+    sample: Array, metric: str, *, steps: tuple[float, float], norms: tuple[float, float]
+) -> float:
+    """How many times as large as those of spread roundings errors are, among some vectors.
+
+    Args:
+        sample: a row for each.
+        metric: "inner", "cosine" or "euclidean".
+        steps: of records, and of queries.
+        norms: lengths of records, and of queries, at most.
+
+    Returns:
+        From 1 on, and a tenth more than measured.
+
+    Raises:
+        OutOfRangeError: as `entries`.
+
+    """
+    queries = sample[lengths(sample) <= norms[1]] if metric != "cosine" else sample
+    own, asked = (
+        entries(rows, metric=metric, step=step, norm=norm).astype(np.float64)
+        for rows, step, norm in zip((sample, queries), steps, norms, strict=True)
+    )
+    if not len(queries):
+        return 1.0
+    exact = [directions(rows) if metric == "cosine" else rows for rows in (sample, queries)]
+    apart = asked * steps[1] @ (own * steps[0]).T - exact[1] @ exact[0].T
+    if metric == "euclidean":
+        found = [
+            np.square(rows).sum(axis=1)[:, None] + np.square(others).sum(axis=1) - 2 * product
+            for rows, others, product in (
+                (asked * steps[1], own * steps[0], asked * steps[1] @ (own * steps[0]).T),
+                (exact[1], exact[0], exact[1] @ exact[0].T),
+            )
+        ]
+        apart = np.subtract(*(np.sqrt(np.maximum(each, 0)) for each in found))
+    expected = score_error(metric, steps=steps, norms=norms, dimensions=sample.shape[1]).rms
+    ratio = float(np.sqrt(np.square(apart / expected).mean()))
+    return _MORE * ratio if ratio > 1 else 1.0
+
+
+_MORE: Final = 1.1
+"""What is added to a measured dependence: other vectors are like these, not the same."""
