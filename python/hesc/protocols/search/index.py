@@ -316,7 +316,7 @@ class _Held(NamedTuple):
 
     native: _native.SearchIndex | _native.SearchFile
     squares: NDArray[np.uint64]
-    """Their sums of squares, where Euclidean distances are told."""
+    """Sums of squares of the records, where Euclidean distances are told."""
 
     @property
     def records(self) -> int:
