@@ -79,7 +79,7 @@ func (of *library) sizes() (int, int) {
 }
 
 // prepared is an operation on the vector of a length, checked once. Results go into places that are
-// there before: nothing of Go's memory is in its time.
+// there before: making them is not in its time.
 func (of *library) prepared(operation string, length int) (func() error, error) {
 	plain, decrypted := of.blank(), of.blank()
 	encode := of.encoder(length, plain)
@@ -144,7 +144,7 @@ func (of *library) check(
 	return of.wrong(operation, length)
 }
 
-// expected is a slot of the result; a row has that many slots.
+// expected is a slot of the result in a row of that many slots, which begins with the vector.
 func expected[number uint64 | complex128](operation string, vector []number, slot, row int) number {
 	at := func(place int) number {
 		if place %= row; place < len(vector) {

@@ -60,8 +60,9 @@ func (of *integers) rotate(a, into *rlwe.Ciphertext) error {
 
 func (of *integers) wrong(operation string, length int) error {
 	vector, row := integerVector(length), len(of.found)/2
-	for slot, found := range of.found[:row] {
-		right := expected(operation, vector, slot, row) % of.params.PlaintextModulus()
+	rows := [2][]uint64{vector[:min(row, length)], vector[min(row, length):]}
+	for slot, found := range of.found {
+		right := expected(operation, rows[slot/row], slot%row, row) % of.params.PlaintextModulus()
 		if found != right {
 			return fmt.Errorf("slot %d is %d and should be %d", slot, found, right)
 		}
