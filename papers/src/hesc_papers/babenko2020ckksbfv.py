@@ -1,11 +1,13 @@
-"""`babenko2020ckksbfv` tables 2 to 13: BFV, BGV and CKKS operation by operation, beside SEAL."""
+"""`babenko2020ckksbfv` tables 2 to 13: BFV, BGV and CKKS operation by operation, beside peers."""
 
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any, Final
 
 from hesc._support.stages import medians
+from hesc_papers import lattigo_peer
 from hesc_papers.babenko2020ckksbfv_figures import TABLES
 from hesc_papers.report import Report, alternating
 from hesc_papers.vector_operations import (
@@ -20,7 +22,7 @@ from hesc_papers.vector_operations import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from hesc._support.studies import Options
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 SCHEMES: Final = ("ckks", "bfv", "bgv")
 LOG_DEGREES: Final = (12, 13, 14, 15)
 OURS, SEALS_PRIMES, SEAL = "hesc", "hesc, SEAL's primes", "SEAL"
+LATTIGO, LATTIGO_SEALS = "Lattigo", "Lattigo, SEAL's primes"
+PEERS: Final = ("seal", "lattigo")
 MODULO_Q: Final = "hesc, plaintext modulo q"
 _WHAT: Final = {
     "encode": "Encoding",
@@ -70,8 +74,15 @@ def _degrees(options: Options) -> tuple[int, ...]:
     return LOG_DEGREES[:2] if options.quick else LOG_DEGREES
 
 
+def _worst(a: Mapping[str, float], b: Mapping[str, float]) -> float:
+    """The largest ratio among the lengths."""
+    return max(a[str(n)] / b[str(n)] for n in LENGTHS)
+
+
 class OperationTable:
     """One of tables 2 to 11: the time of one operation."""
+
+    PEERS: Final = PEERS
 
     def __init__(self, table: int) -> None:
         self._table = table
@@ -85,14 +96,17 @@ class OperationTable:
         ratios: dict[str, float] = {}
         sets = [(scheme, log_degree) for scheme in SCHEMES for log_degree in _degrees(options)]
         for scheme, log_degree in options.track(sets, "measuring"):
-            times = self._measure(scheme, log_degree, "seal" in options.peers, repetitions)
+            times = self._measure(scheme, log_degree, options.peers, repetitions)
             rows += [_row(f"{name}: {scheme}", log_degree, of) for name, of in times.items()]
             key = f"{scheme}.{log_degree}"
-            if options.peers:
-                for name, suffix in ((OURS, ""), (SEALS_PRIMES, ".seals_primes")):
-                    ratios[key + suffix] = max(
-                        times[name][str(n)] / times[SEAL][str(n)] for n in LENGTHS
-                    )
+            for name, other, suffix in (
+                (OURS, SEAL, ""),
+                (SEALS_PRIMES, SEAL, ".seals_primes"),
+                (OURS, LATTIGO, ".vs_lattigo"),
+                (SEALS_PRIMES, LATTIGO_SEALS, ".seals_primes.vs_lattigo"),
+            ):
+                if other in times:
+                    ratios[key + suffix] = _worst(times[name], times[other])
             if self._operation in _THREADED and log_degree >= _THREADED_FROM:
                 ratios[f"{key}.two_threads"] = self._speedup(scheme, log_degree, repetitions)
         return Report(
@@ -112,7 +126,7 @@ class OperationTable:
                 "threads": 1,
             },
             repetitions=repetitions,
-            notes=_notes(self._operation),
+            notes=_notes(self._operation, options.peers),
         )
 
     def _calls(self, candidate: Ours | Seal) -> Callable[[int], Mapping[str, float]]:
@@ -120,18 +134,21 @@ class OperationTable:
         return lambda _number: timed(calls)
 
     def _measure(
-        self, scheme: str, log_degree: int, with_seal: bool, repetitions: int
+        self, scheme: str, log_degree: int, peers: Sequence[str], repetitions: int
     ) -> dict[str, dict[str, float]]:
         degree = 1 << log_degree
-        candidates = {
-            OURS: self._calls(Ours(our_params(scheme, degree))),
-            SEALS_PRIMES: self._calls(Ours(seals_params(scheme, degree))),
-        }
-        if with_seal:
+        ours, seals = our_params(scheme, degree), seals_params(scheme, degree)
+        candidates = {OURS: self._calls(Ours(ours)), SEALS_PRIMES: self._calls(Ours(seals))}
+        if "seal" in peers:
             candidates[SEAL] = self._calls(Seal(scheme, degree))
-        runs: dict[str, list[Mapping[str, float]]] = {name: [] for name in candidates}
-        for name, run in alternating(candidates, range(repetitions)):
-            runs[name].append(run)
+        with ExitStack() as opened:
+            if "lattigo" in peers:
+                for name, params in ((LATTIGO, ours), (LATTIGO_SEALS, seals)):
+                    peer = lattigo_peer.Lattigo(params, self._operation, LENGTHS)
+                    candidates[name] = opened.enter_context(closing(peer)).run
+            runs: dict[str, list[Mapping[str, float]]] = {name: [] for name in candidates}
+            for name, run in alternating(candidates, range(repetitions)):
+                runs[name].append(run)
         return {name: medians(of_name) for name, of_name in runs.items()}
 
     def _speedup(self, scheme: str, log_degree: int, repetitions: int) -> float:
@@ -153,10 +170,10 @@ class OperationTable:
         _plot(report, path)
 
 
-def _notes(operation: str) -> list[str]:
+def _notes(operation: str, peers: Sequence[str]) -> list[str]:
     notes = [
-        "times are the processor's, on one thread; ratios are hesc's over SEAL's, the worst of the "
-        "five lengths; `two_threads` is one thread's time over two threads', by the clock",
+        "times are the processor's, on one thread; ratios are hesc's over the peer's, the worst of "
+        "the five lengths; `two_threads` is one thread's time over two threads', by the clock",
         "hesc's own chains have as many special primes as the paper's library (1, 1, 2, 3), hence "
         "at log N = 14 and 15 a smaller modulus of ciphertexts than SEAL; `seals_primes` has "
         "SEAL's sizes of primes, all but one of them in ciphertexts",
@@ -166,11 +183,15 @@ def _notes(operation: str) -> list[str]:
         notes.append("key switching is measured as a rotation, which is what SEAL offers")
     if operation == "multiply_scalar":
         notes.append("SEAL multiplies with a constant plaintext; it has no product with a scalar")
+    if "lattigo" in peers:
+        notes += lattigo_peer.NOTES
     return notes
 
 
 class RedundancyTable:
     """Table 12 or 13: sizes of plaintexts and ciphertexts."""
+
+    PEERS: Final = PEERS
 
     def __init__(self, table: int) -> None:
         self._table = table
@@ -193,12 +214,15 @@ class RedundancyTable:
         for scheme, log_degree in options.track(sets, "counting"):
             params = our_params(scheme, 1 << log_degree)
             ours = Ours(params)
-            candidates: dict[str, Ours | Seal] = {OURS: ours}
+            sizes: dict[str, Callable[[int], tuple[int, int, int]]] = {OURS: ours.sizes}
             if "seal" in options.peers:
-                candidates[SEAL] = Seal(scheme, 1 << log_degree)
+                sizes[SEAL] = Seal(scheme, 1 << log_degree).sizes
+            if "lattigo" in options.peers:
+                with closing(lattigo_peer.Lattigo(params, "encode", LENGTHS)) as peer:
+                    sizes[LATTIGO] = peer.sizes
             found = {
-                name: {str(n): self._of(candidate.sizes(n), scheme, n) for n in LENGTHS}
-                for name, candidate in candidates.items()
+                name: {str(n): self._of(size(n), scheme, n) for n in LENGTHS}
+                for name, size in sizes.items()
             }
             rows += [_row(f"{name}: {scheme}", log_degree, of) for name, of in found.items()]
             # As the paper's library holds it: a plaintext is a polynomial modulo all primes.
@@ -211,10 +235,9 @@ class RedundancyTable:
                     {str(n): self._of((words, cipher, 0), scheme, n) for n in LENGTHS},
                 )
             )
-            if options.peers:
-                ratios[f"{scheme}.{log_degree}"] = max(
-                    found[OURS][str(n)] / found[SEAL][str(n)] for n in LENGTHS
-                )
+            for other, suffix in ((SEAL, ""), (LATTIGO, ".vs_lattigo")):
+                if other in found:
+                    ratios[f"{scheme}.{log_degree}{suffix}"] = _worst(found[OURS], found[other])
         return Report(
             f"babenko2020ckksbfv:table-{self._table}",
             self.TITLE,
@@ -232,7 +255,8 @@ class RedundancyTable:
                 "rows 'plaintext modulo q' show both trends; hesc and SEAL keep plaintexts of BFV "
                 "and BGV modulo t, in N words",
                 "its first column of table 12 for CKKS is 16 times too small to fit its others",
-                "ratios are hesc's redundancy over SEAL's: in bytes as both hold or write them",
+                "ratios are hesc's redundancy over the peer's: in bytes as all hold or write them; "
+                "Lattigo's plaintexts are polynomials modulo q in all three schemes",
             ],
         )
 
@@ -243,7 +267,7 @@ class RedundancyTable:
         colours = dict(
             zip(LOG_DEGREES, ("tab:blue", "tab:orange", "tab:green", "tab:red"), strict=True)
         )
-        styles = {"paper": ":^", OURS: "-o", MODULO_Q: "-.x", SEAL: "--s"}
+        styles = {"paper": ":^", OURS: "-o", MODULO_Q: "-.x", SEAL: "--s", LATTIGO: "--d"}
         with figure(path, (15, 5.5), (1, len(SCHEMES))) as axes:
             for axis, scheme in zip(axes, SCHEMES, strict=True):
                 for row in report.rows:
@@ -279,7 +303,7 @@ def _plot(report: Report, path: Path) -> None:
 
     names = list(dict.fromkeys(row["candidate"].rsplit(", log N", 1)[0] for row in report.rows))
     colours = {"ckks": "tab:green", "bfv": "tab:blue", "bgv": "tab:orange"}
-    styles = {OURS: "-o", SEAL: "--s", "paper": ":^"}
+    styles = {OURS: "-o", SEAL: "--s", LATTIGO: "--d", "paper": ":^"}
     with figure(path, (8, 5.5)) as axes:
         for place, name in enumerate(names):
             # Beside each other: many curves are the same.

@@ -9,28 +9,24 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
-class OtherProcess:
-    """Runs a module with so many threads, which answers each line that it is sent with one.
+class AnsweringProcess:
+    """Runs a command that answers each line that it is sent with one.
 
     `environment` is added to that of this process.
     """
 
     def __init__(
-        self,
-        module: str,
-        *arguments: str,
-        threads: int,
-        environment: Mapping[str, str] = MappingProxyType({}),
+        self, command: Sequence[str], environment: Mapping[str, str] = MappingProxyType({})
     ) -> None:
-        self._process = subprocess.Popen(  # noqa: S603 - our own module
-            [sys.executable, "-m", module, *arguments],
+        self._process = subprocess.Popen(  # noqa: S603 - our own modules and programs
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "RAYON_NUM_THREADS": str(threads), **environment},
+            env={**os.environ, **environment},
         )
 
     def ask(self, line: str = "") -> str:
@@ -45,3 +41,22 @@ class OtherProcess:
     def close(self) -> None:
         """Ends the process."""
         self._process.communicate("", timeout=60)
+
+
+class OtherProcess(AnsweringProcess):
+    """Runs a module with so many threads, which answers each line that it is sent with one.
+
+    `environment` is added to that of this process.
+    """
+
+    def __init__(
+        self,
+        module: str,
+        *arguments: str,
+        threads: int,
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        super().__init__(
+            [sys.executable, "-m", module, *arguments],
+            {"RAYON_NUM_THREADS": str(threads), **environment},
+        )

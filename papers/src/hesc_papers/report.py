@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from hesc._support.processor import cpuinfo, processor
+from hesc_papers import lattigo_peer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 # The rivals, by how their rows name them.
-_RIVALS = {"SEAL": "seal-python", "TenSEAL": "tenseal", "gmpy2": "gmpy2"}
+_RIVALS = {"SEAL": "seal-python", "TenSEAL": "tenseal", "gmpy2": "gmpy2", "Lattigo": "lattigo"}
 _INSTRUCTIONS = ("avx512ifma", "avx512f", "avx2")
 
 
@@ -48,6 +49,7 @@ def _machine() -> dict[str, str]:
         info["seal-python"] += f", the wheel, {_hexl()} Intel HEXL, one thread"
     if info["gmpy2"] != "absent":
         info["gmpy2"] += ", the wheel, one thread"
+    info["lattigo"] = lattigo_peer.version()
     return info
 
 

@@ -29,7 +29,8 @@ def reproduce(
     peer: Annotated[
         list[str] | None,
         typer.Option(
-            help="A peer measured in the same run: seal, tenseal, tfhe, concrete-ml; repeatable."
+            help="A peer measured in the same run: seal, lattigo, tenseal, tfhe, concrete-ml; "
+            "repeatable."
         ),
     ] = None,
     json_file: Annotated[
