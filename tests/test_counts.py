@@ -380,7 +380,7 @@ def test_no_more_is_readable_than_was_counted(
     And nobody else may read what was half written.
     """
     # It is slow on purpose.
-    monkeypatch.setattr(ledger, "_named", lambda *_: "0" * 64)
+    monkeypatch.setattr(ledger, "named", lambda *_: "0" * 64)
 
     def work(folder: Path) -> None:
         folder.mkdir()
