@@ -107,13 +107,13 @@ def _listening(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         made = socket.create_server((host, port), family=family, backlog=_CONNECTIONS)
-        # Inherited by connections: asyncio does so only where a socket's protocol is spelt out, and
-        # an answer behind its head would wait 40 ms for the client's acknowledgement.
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return made
     except (OSError, OverflowError) as error:
         said = getattr(error, "strerror", None) or "there is no such port"
         raise HescError(f"{host} port {port}: {said}; choose another --host or --port") from error
+    # Connections inherit it: asyncio sets it only where a socket's protocol is spelt out, and an
+    # answer behind its head would wait 40 ms for the client's acknowledgement.
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return made
 
 
 class _Printable(logging.Formatter):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hesc.serve.tokens import Holder
 
 
-class Given(NamedTuple):
+class GivenAnswer(NamedTuple):
     """An answer that is on the disk, and counted."""
 
     answer: bytes
@@ -99,7 +99,7 @@ class Answering:
         most: int | None,
         keys: str | None,
         query: bytes,
-    ) -> Given:
+    ) -> GivenAnswer:
         """The answer to a query, kept and counted.
 
         Args:
@@ -134,7 +134,7 @@ class Answering:
                     self._figures.add("hesc_numbers_total", evaluated.numbers, model=label)
         label = "kept" if kept else "computed"
         self._figures.add("hesc_answers_total", model=model.digest[:12], kind=label)
-        return Given(found, asked, kept)
+        return GivenAnswer(found, asked, kept)
 
     def _evaluated(
         self, holder: Holder, model: ServedModel, keys: str | None, query: bytes

@@ -24,15 +24,15 @@ from hesc.serve.state import ServiceState
 from hesc.serve.tokens import HASH, TokenFile
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, MutableMapping
     from os import PathLike
 
-    from hesc.serve.answering import Given
+    from hesc.serve.answering import GivenAnswer
     from hesc.serve.tokens import Holder
 
-    Receive = Callable[[], Awaitable[dict[str, Any]]]
-    Send = Callable[[dict[str, Any]], Awaitable[None]]
-    Scope = dict[str, Any]
+    Scope = MutableMapping[str, Any]
+    Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+    Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 _LOG: Final = logging.getLogger("hesc.serve")
 _DIGEST: Final = "(?P<digest>[0-9a-f]{64})"
@@ -240,7 +240,7 @@ class Application:
             self._admission.leave(holder)
             raise
 
-        def work() -> Given:
+        def work() -> GivenAnswer:
             try:
                 return self._answering.answer(holder, model, most, keys, query)
             finally:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hesc.serve.responses import RefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 
 SLOWEST: Final = 1 << 14
 """Bytes in a second that a body has to keep up, after a time that is given to all."""
@@ -31,7 +31,7 @@ def stated(headers: dict[bytes, bytes]) -> int | None:
 
 
 async def pieces(
-    receive: Callable[[], Awaitable[dict[str, Any]]], most: int, seconds: float
+    receive: Callable[[], Awaitable[MutableMapping[str, Any]]], most: int, seconds: float
 ) -> AsyncIterator[bytes]:
     """The pieces of a body.
 

@@ -81,7 +81,10 @@ class ServedModel:
         if base.answers_left is not None:
             base.count = ledger.Count()
             self.numbers, self.weights = base.answers_left, base.fingerprint
-        self.longest_query, self.longest_answer = map(self.plan.longest, (Kind.QUERY, Kind.ANSWER))
+        self.longest_query: int = self.plan.longest(Kind.QUERY)
+        """Bytes of a query, at most."""
+        self.longest_answer: int = self.plan.longest(Kind.ANSWER)
+        """Bytes of an answer, at most."""
         files = {PLAN: self.plan.to_bytes()}
         made = folders.manifest("client folder", files, plan=self.digest, below={})
         self.files = {MANIFEST: made, **files}

@@ -284,12 +284,16 @@ def _make(file: Path) -> None:
 def _opened(file: Path) -> sqlite3.Connection:
     db = sqlite3.connect(file, isolation_level=None, check_same_thread=False, timeout=30)
     try:
-        found = _one(db, "PRAGMA application_id"), _one(db, "PRAGMA user_version")
-        if found != (_APPLICATION, _VERSION):
-            raise WireError(f"{file} is no state of a service, or of another version of hesc")
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = FULL")
+        _prepare(db, file)
     except BaseException:
         db.close()
         raise
     return db
+
+
+def _prepare(db: sqlite3.Connection, file: Path) -> None:
+    found = _one(db, "PRAGMA application_id"), _one(db, "PRAGMA user_version")
+    if found != (_APPLICATION, _VERSION):
+        raise WireError(f"{file} is no state of a service, or of another version of hesc")
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
