@@ -42,6 +42,7 @@ from hesc.ml import (
     Search,
 )
 from hesc.serve import app, bodies, responses, tokens
+from hesc.serve import state as state_module
 from hesc.serve.key_files import KeyFiles, KeyName
 from hesc.serve.responses import RefusedError
 from hesc.serve.state import Charge, ServiceState
@@ -735,6 +736,26 @@ def test_a_full_disk_gives_nothing_and_passes(tmp_path: Path) -> None:
     state._writing.execute("PRAGMA max_page_count = 100000")
     assert state.settle(b"1", bytes(1 << 16), charge) == (bytes(1 << 16), False)
     assert (state.works, state.given("token", "a")) == (True, 1)
+    state.close()
+
+
+def test_what_fails_halfway_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the answer nor its cost, where writing ends between the two and the disk's word."""
+    state = ServiceState(tmp_path / "state.db", kept=1 << 20)
+    settled = state_module._settled
+
+    def broken(*arguments: Any) -> None:
+        settled(*arguments)
+        raise sqlite3.OperationalError("disk I/O error")
+
+    charge = [Charge("token", "a", 1, 10)]
+    monkeypatch.setattr(state_module, "_settled", broken)
+    with pytest.raises(RefusedError, match="not-kept"):
+        state.settle(b"1", b"first", charge)
+    monkeypatch.undo()
+    assert (state.given("token", "a"), state.find(b"1")) == (0, None)
+    assert state.settle(b"1", b"second", charge) == (b"second", False)
+    assert state.given("token", "a") == 1
     state.close()
 
 
