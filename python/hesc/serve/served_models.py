@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 SERVED: Final = ("linear", "classes", "networks", "trees", "search")
 """Protocols that are served."""
 _ONE_BY_ONE: Final = ("classes", "networks")
-"""Protocols whose servers share the work of one query among threads themselves."""
+"""Protocols whose server answers one query at a time for each client: it keeps what it compiles of
+its plan, and several threads on one such server have not been tried."""
 
 
 @dataclass(eq=False)
