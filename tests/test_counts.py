@@ -75,6 +75,13 @@ HARMLESS = {
     "models/boosters/ubjson.py _Bytes _values": "memory of one reader, which a fork has twice",
     "_support/new_files.py _Made _complete": "whether files of one call have their names",
     "protocols/candidates/encrypted_columns.py _EncryptedColumnSides _held": "measured memory",
+    "serve/admission.py Admission _under_way": "requests of one process at the moment",
+    "serve/admission.py Admission _usual": "what was measured",
+    "serve/application.py Application _closed": "whether one process has ended",
+    "serve/figures.py Figures _counts": "what is shown of one process",
+    "serve/state.py ServiceState _works": "budgets are in a file, whose one writer no fork has",
+    "serve/tokens.py TokenFile _book": "what a file says",
+    "serve/tokens.py TokenFile _whole": "whether a file can be read",
     "_support/progress.py Bar done": "what a bar shows",
     "_support/stages.py Stopwatch milliseconds": "what was measured",
 }
@@ -380,7 +387,7 @@ def test_no_more_is_readable_than_was_counted(
     And nobody else may read what was half written.
     """
     # It is slow on purpose.
-    monkeypatch.setattr(ledger, "_named", lambda *_: "0" * 64)
+    monkeypatch.setattr(ledger, "named", lambda *_: "0" * 64)
 
     def work(folder: Path) -> None:
         folder.mkdir()

@@ -72,6 +72,7 @@ def test_the_exceptions_are_all_needed() -> None:
         "hesc.gates",
         "hesc.codes",
         "hesc.protocols.registry",
+        "hesc.serve",
     ],
 )
 def test_importing_a_server_s_module_loads_no_secret(module: str) -> None:

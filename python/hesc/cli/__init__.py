@@ -24,6 +24,7 @@ from hesc.cli import (
     preparing,
     reproduce,
     searching,
+    service,
 )
 from hesc.cli.terminal import printable
 
@@ -69,6 +70,7 @@ app.add_typer(searching.app, name="index", rich_help_panel=_MODELS)
 app.command("search", rich_help_panel=_MODELS)(searching.search)
 app.command("eval", rich_help_panel=_MODELS)(files.evaluate)
 app.command("decrypt", rich_help_panel=_MODELS)(files.decrypt)
+app.command("serve", rich_help_panel=_MODELS)(service.serve)
 app.add_typer(demo.app, name="demo", rich_help_panel=_LOOK)
 app.command("params", rich_help_panel=_LOOK)(params.params)
 app.command("calibrate", rich_help_panel=_LOOK)(calibrate.calibrate)

@@ -30,10 +30,10 @@ from hesc.cli.terminal import (
     say,
     tell,
 )
-from hesc.ml.deployment import ClientFolder, ServerFolder
+from hesc.ml.deployment import ClientFolder
 from hesc.models.conclusions import PROBABILITIES
 from hesc.protocols import ledger, registry
-from hesc.protocols.folders import MANIFEST
+from hesc.protocols.folders import MANIFEST, ServerFolder
 from hesc.protocols.message import Kind, MessageWriter, name_of, query_of, read_messages
 from hesc.protocols.search.index import Index
 from hesc.protocols.search.plan import SearchPlan

@@ -21,8 +21,8 @@ from hesc.cli.batches import opened, write_best
 from hesc.cli.files import Folder, check_apart, error_of
 from hesc.cli.terminal import JsonFile, check_outputs, new_result, reading, say, tell
 from hesc.ml import deployment, report
-from hesc.ml.deployment import ClientFolder, ServerFolder
-from hesc.protocols.folders import PLAN, SERVER
+from hesc.ml.deployment import ClientFolder
+from hesc.protocols.folders import PLAN, SERVER, ServerFolder
 from hesc.protocols.search.index import Index
 from hesc.protocols.search.plan import SearchPlan
 from hesc.protocols.search.server import SearchServer

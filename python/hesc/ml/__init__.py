@@ -15,8 +15,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from hesc._support.extras import install_line
-from hesc.ml.deployment import ClientFolder, Deployment, OwnerFolder, ServerFolder
+from hesc.ml.deployment import ClientFolder, Deployment, OwnerFolder
 from hesc.protocols.classes.options import Classes
+from hesc.protocols.folders import ServerFolder
 from hesc.protocols.linear.options import Scores
 from hesc.protocols.linear.plan import LinearPlan
 from hesc.protocols.linear.server import LinearServer

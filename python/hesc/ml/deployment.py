@@ -23,14 +23,14 @@ from hesc._native import ParameterError, WireError
 from hesc._support import documents
 from hesc._support.new_files import new_folder
 from hesc.protocols import folders, registry
-from hesc.protocols.folders import MODEL, PLAN, SERVER
+from hesc.protocols.folders import MODEL, PLAN, SERVER, ServerFolder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
     from hesc.protocols.plan import ModelPlan
-    from hesc.protocols.server import Owner, Server
+    from hesc.protocols.server import Owner
 
 REPORT: Final = "report.html"
 _REPORT_BYTES: Final = 1 << 24
@@ -56,7 +56,7 @@ class ClientFolder:
         """
         folder = Path(path)
         found = folders.read(folder, "client folder", {PLAN: documents.LARGEST})
-        return cls(folder, _plan_of(found, folder))
+        return cls(folder, folders.plan_of(found, folder))
 
     def client(self, *, secret: Any = None, keys: bytes | None = None) -> Any:
         """A client with a key that was kept (`load_secret`), or with a new one.
@@ -76,65 +76,6 @@ class ClientFolder:
         from hesc.secret import SecretKey
 
         return SecretKey.load(self.plan.params, path, passphrase=passphrase)
-
-
-@dataclass(frozen=True, eq=False)
-class ServerFolder:
-    """What who runs the server is given: plan and weights. `ServerFolder.open` reads it."""
-
-    path: Path
-    """Where it lies."""
-    plan: Any
-    """The plan as the client has it."""
-    model: bytes
-    """What `Server.from_bytes` reads: for no client."""
-
-    @classmethod
-    def open(cls, path: str | PathLike[str]) -> Self:
-        """Reads a folder `server/`. Loads nothing that decrypts.
-
-        Raises:
-            WireError: files missing, too many, damaged, or of another version; weights of another
-                plan.
-            OSError: there is no folder, or it may not be read.
-
-        """
-        folder = Path(path)
-        limits = {PLAN: documents.LARGEST, SERVER: documents.LARGEST}
-        found = folders.read(folder, "server folder", limits)
-        opened = cls(folder, _plan_of(found, folder), found.files[SERVER])
-        opened._read(None)
-        return opened
-
-    def server(self, *, keys: bytes | None = None) -> Server[Any]:
-        """The server.
-
-        Args:
-            keys: where the plan needs them, the client's `public_keys`.
-
-        Raises:
-            ParameterError: keys missing, or too many.
-            WireError: weights of another plan than the folder's.
-
-        """
-        takes_keys = registry.server_takes_keys(self.plan)
-        if keys is None and takes_keys:
-            raise ParameterError(
-                "this plan's server needs the client's public keys: give keys=, the bytes of "
-                "client.public_keys(), or --keys, the file of `hesc keygen --keys`"
-            )
-        if keys is not None and not takes_keys:
-            raise ParameterError("this plan's server needs no keys: leave out keys=, or --keys")
-        return self._read(keys)
-
-    def _read(self, keys: bytes | None) -> Server[Any]:
-        server = registry.read_server(self.model, keys=keys)
-        if server.plan.digest != self.plan.digest:
-            raise WireError(f"{self.path / SERVER} is for another plan than {PLAN} beside it")
-        return server
-
-    def __repr__(self) -> str:
-        return f"<hesc.ml.ServerFolder: {str(self.path)!r}, {self.plan!r}>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +102,7 @@ class OwnerFolder:
         folder = Path(path)
         limits = {PLAN: documents.LARGEST, MODEL: documents.LARGEST}
         found = folders.read(folder, "owner folder", limits)
-        plan = _plan_of(found, folder)
+        plan = folders.plan_of(found, folder)
         owner = registry.read_owner(plan, found.files[MODEL])
         if owner.plan.digest != plan.digest:
             raise WireError(f"{folder / MODEL} is for another plan than {PLAN} beside it")
@@ -326,13 +267,3 @@ def write_server(path: str | PathLike[str], plan: ModelPlan, server: bytes) -> P
         inner = {PLAN: plan.to_bytes(), SERVER: server}
         folders.write(part, "server folder", inner, plan=plan.digest.hex(), below={})
     return Path(path)
-
-
-def _plan_of(found: folders.Contents, folder: Path) -> ModelPlan:
-    plan: Any = registry.read_plan(found.files[PLAN])
-    if not registry.protocol_of(plan).has_model:
-        raise WireError(f"{folder / PLAN} serves no model, and has no deployment")
-    if plan.digest.hex() != found.plan:
-        raise WireError(f"{folder / PLAN} is another plan than its manifest names")
-    checked: ModelPlan = plan
-    return checked

@@ -12,15 +12,21 @@ import json
 import os
 import stat
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
-from hesc._native import WireError
+from hesc._native import ParameterError, WireError
 from hesc._support import documents
+from hesc.protocols import registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
+    from os import PathLike
+
+    from hesc.protocols.plan import ModelPlan
+    from hesc.protocols.server import Server
 
 MANIFEST: Final = "manifest.json"
 """The name of a folder's manifest."""
@@ -72,18 +78,24 @@ def write(
         OSError: a file is there, or the disk is full.
 
     """
+    made = manifest(kind, files, plan=plan, below=below)
+    for name, data in (*files.items(), (MANIFEST, made)):
+        with (folder / name).open("xb") as file:
+            file.write(data)
+    return made
+
+
+def manifest(
+    kind: str, files: Mapping[str, bytes], *, plan: str, below: Mapping[str, bytes]
+) -> bytes:
+    """The manifest that `write` writes beside files, of the same arguments."""
     listed = dict(files) | {f"{name}/{MANIFEST}": data for name, data in below.items()}
     entries = {
         name: {"bytes": len(data), "sha256": digest(data)} for name, data in sorted(listed.items())
     }
     fields = {"plan": plan, "hesc": version("hesc"), "files": entries}
-    manifest = documents.write(kind, fields)
     # Indented for who looks into it.
-    manifest = json.dumps(json.loads(manifest), indent=1).encode() + b"\n"
-    for name, data in (*files.items(), (MANIFEST, manifest)):
-        with (folder / name).open("xb") as file:
-            file.write(data)
-    return manifest
+    return json.dumps(json.loads(documents.write(kind, fields)), indent=1).encode() + b"\n"
 
 
 def read(path: Path, kind: str, files: Mapping[str, int], below: tuple[str, ...] = ()) -> Contents:
@@ -103,9 +115,9 @@ def read(path: Path, kind: str, files: Mapping[str, int], below: tuple[str, ...]
     with _opened(path) as folder:
         _check_side(folder, kind, path)
         _check_names(folder, {MANIFEST, *files, *below}, path)
-        manifest = _read_file(folder, MANIFEST, MANIFEST_BYTES, path)
-        given = documents.read(manifest, kind, _FIELDS)
-        found = {MANIFEST: manifest}
+        listed = _read_file(folder, MANIFEST, MANIFEST_BYTES, path)
+        given = documents.read(listed, kind, _FIELDS)
+        found = {MANIFEST: listed}
         limits = dict(files) | {f"{name}/{MANIFEST}": MANIFEST_BYTES for name in below}
         entries = documents.exactly(given["files"], set(limits), "list of files")
         for name, limit in limits.items():
@@ -116,6 +128,84 @@ def read(path: Path, kind: str, files: Mapping[str, int], below: tuple[str, ...]
     if not _is_digest(plan) or not documents.is_name(made_by):
         raise WireError(f"{path / MANIFEST} names no plan, or no version of hesc")
     return Contents(plan, made_by, found)
+
+
+@dataclass(frozen=True, eq=False)
+class ServerFolder:
+    """What who runs the server is given: plan and weights. `ServerFolder.open` reads it.
+
+    It stands here, below what plays both sides, for whoever serves.
+    """
+
+    path: Path
+    """Where it lies."""
+    plan: Any
+    """The plan as the client has it."""
+    model: bytes
+    """What `Server.from_bytes` reads: for no client."""
+
+    @classmethod
+    def open(cls, path: str | PathLike[str]) -> Self:
+        """Reads a folder `server/`. Loads nothing that decrypts.
+
+        Raises:
+            WireError: files missing, too many, damaged, or of another version; weights of another
+                plan.
+            OSError: there is no folder, or it may not be read.
+
+        """
+        folder = Path(path)
+        limits = {PLAN: documents.LARGEST, SERVER: documents.LARGEST}
+        found = read(folder, "server folder", limits)
+        opened = cls(folder, plan_of(found, folder), found.files[SERVER])
+        opened._read(None)
+        return opened
+
+    def server(self, *, keys: bytes | None = None) -> Server[Any]:
+        """The server.
+
+        Args:
+            keys: where the plan needs them, the client's `public_keys`.
+
+        Raises:
+            ParameterError: keys missing, or too many.
+            WireError: weights of another plan than the folder's.
+
+        """
+        takes_keys = registry.server_takes_keys(self.plan)
+        if keys is None and takes_keys:
+            raise ParameterError(
+                "this plan's server needs the client's public keys: give keys=, the bytes of "
+                "client.public_keys(), or --keys, the file of `hesc keygen --keys`"
+            )
+        if keys is not None and not takes_keys:
+            raise ParameterError("this plan's server needs no keys: leave out keys=, or --keys")
+        return self._read(keys)
+
+    def _read(self, keys: bytes | None) -> Server[Any]:
+        server = registry.read_server(self.model, keys=keys)
+        if server.plan.digest != self.plan.digest:
+            raise WireError(f"{self.path / SERVER} is for another plan than {PLAN} beside it")
+        return server
+
+    def __repr__(self) -> str:
+        return f"<hesc.ml.ServerFolder: {str(self.path)!r}, {self.plan!r}>"
+
+
+def plan_of(found: Contents, folder: Path) -> ModelPlan:
+    """The plan in a folder of one side, which is the one that its manifest names.
+
+    Raises:
+        WireError: another plan, damaged, or one that serves no model.
+
+    """
+    plan: Any = registry.read_plan(found.files[PLAN])
+    if not registry.protocol_of(plan).has_model:
+        raise WireError(f"{folder / PLAN} serves no model, and has no deployment")
+    if plan.digest.hex() != found.plan:
+        raise WireError(f"{folder / PLAN} is another plan than its manifest names")
+    checked: ModelPlan = plan
+    return checked
 
 
 @contextmanager

@@ -136,7 +136,7 @@ def opened(path: str | PathLike[str], model: bytes) -> Iterator[Ledger]:
         # processes one makes it.
         with suppress(FileExistsError), new_file(file) as part:
             part.touch(mode=0o600)
-            part.write_bytes(_written(_named(model, salt), salt, 0))
+            part.write_bytes(_written(named(model, salt), salt, 0))
     descriptor = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -145,7 +145,7 @@ def opened(path: str | PathLike[str], model: bytes) -> Iterator[Ledger]:
         given, salt = fields["given"], fields["salt"]
         if not isinstance(salt, str) or len(salt) != 2 * _SALT or not salt.isascii():
             raise WireError(f"{os.fspath(path)!r} has no salt; it is damaged")
-        name = _named(model, salt)
+        name = named(model, salt)
         if fields["model"] != name:
             raise WireError(
                 f"{os.fspath(path)!r} counts another model's answers: each has a ledger of its "
@@ -158,8 +158,14 @@ def opened(path: str | PathLike[str], model: bytes) -> Iterator[Ledger]:
         os.close(descriptor)
 
 
-def _named(model: bytes, salt: str) -> str:
-    """What a ledger knows a model by: slow, since weights may be few whole numbers."""
+def named(model: bytes, salt: str) -> str:
+    """What a file of counts knows a model by: slow, since weights may be few whole numbers.
+
+    Args:
+        model: the fingerprint of its weights.
+        salt: 64 hexadecimal digits, drawn once for each file.
+
+    """
     return hashlib.scrypt(model, salt=salt.encode(), n=1 << 14, r=8, p=1, dklen=32).hex()
 
 

@@ -1,0 +1,95 @@
+"""Who is let in: requests under way are bounded for each holder and in all, and so is memory."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from contextlib import contextmanager
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Final
+
+from hesc.serve.responses import RefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hesc.serve.tokens import Holder
+
+_WEIGHT: Final = 0.1
+_LONGEST: Final = 600
+
+
+class Admission:
+    """Places for requests with bodies, from before the first byte is read to the answer.
+
+    Args:
+        threads: requests that are computed at once.
+        waiting: requests beside these, at most.
+
+    """
+
+    def __init__(self, threads: int, waiting: int) -> None:
+        self._threads, self._places = threads, threads + waiting
+        self._lock = Lock()
+        self._under_way: Counter[str] = Counter()
+        self._usual = 0.0
+
+    @property
+    def taken(self) -> int:
+        """Places that are taken."""
+        with self._lock:
+            return self._under_way.total()
+
+    def enter(self, holder: Holder) -> None:
+        """Takes a place, which `leave` gives back.
+
+        Raises:
+            RefusedError: there is none, for this holder or for anybody; it says when to come again.
+
+        """
+        with self._lock:
+            taken = self._under_way.total()
+            wait = math.ceil(self._usual * max(1, taken) / self._threads)
+            again = ("retry-after", str(min(max(1, wait), _LONGEST)))
+            if self._under_way[holder.name] >= holder.concurrent:
+                raise RefusedError("too-many", again)
+            if taken >= self._places:
+                raise RefusedError("busy", again)
+            self._under_way[holder.name] += 1
+
+    def leave(self, holder: Holder) -> None:
+        """Gives a place back."""
+        with self._lock:
+            self._under_way[holder.name] -= 1
+            if not self._under_way[holder.name]:
+                del self._under_way[holder.name]
+
+    def took(self, seconds: float) -> None:
+        """Learns how long a computation takes."""
+        with self._lock:
+            self._usual += _WEIGHT * (seconds - self._usual)
+
+
+class Turns:
+    """One at a time of each name: the same query is not computed twice at once."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._running: dict[bytes, Event] = {}
+
+    @contextmanager
+    def turn(self, name: bytes) -> Iterator[None]:
+        """Waits until nobody else has this name, and has it."""
+        while True:
+            with self._lock:
+                other = self._running.get(name)
+                if other is None:
+                    mine = self._running[name] = Event()
+                    break
+            other.wait()
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._running[name]
+            mine.set()

@@ -1,0 +1,53 @@
+"""What a service counts of itself, in the text format of Prometheus."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_HELP: Final = {
+    "hesc_requests_total": ("counter", "Requests by route and status."),
+    "hesc_answers_total": ("counter", "Answers given, computed or kept from before, by model."),
+    "hesc_numbers_total": ("counter", "Numbers given by models with hidden weights, by model."),
+    "hesc_seconds_total": ("counter", "Seconds of computation, by model."),
+    "hesc_received_bytes_total": ("counter", "Bytes of bodies received."),
+    "hesc_sent_bytes_total": ("counter", "Bytes of bodies sent."),
+    "hesc_requests_under_way": ("gauge", "Requests with a body that are under way."),
+    "hesc_key_bytes": ("gauge", "Bytes of public keys that are kept."),
+    "hesc_ready": ("gauge", "1 where the service answers and counts."),
+}
+CONTENT: Final = "text/plain; version=0.0.4; charset=utf-8"
+"""What the text is called on the wire."""
+
+
+class Figures:
+    """Counts since the start. They name models and statuses, and nobody who asks."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._counts: defaultdict[tuple[str, str], float] = defaultdict(float)
+
+    def add(self, name: str, amount: float = 1, **labels: str) -> None:
+        """Adds to a count."""
+        text = ",".join(f'{label}="{value}"' for label, value in labels.items())
+        with self._lock:
+            self._counts[name, text] += amount
+
+    def text(self, now: Mapping[str, float]) -> str:
+        """All counts, and what is so at the moment."""
+        with self._lock:
+            counts = dict(self._counts)
+        counts |= {(name, ""): value for name, value in now.items()}
+        lines = []
+        for name, (kind, said) in _HELP.items():
+            lines += [f"# HELP {name} {said}", f"# TYPE {name} {kind}"]
+            for (found, labels), value in sorted(counts.items()):
+                if found == name:
+                    lines.append(
+                        f"{name}{{{labels}}} {value:.12g}" if labels else f"{name} {value:.12g}"
+                    )
+        return "\n".join(lines) + "\n"

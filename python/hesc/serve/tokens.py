@@ -1,0 +1,224 @@
+"""Who may ask: tokens by their hashes, what each may do, and budgets, from a file in TOML.
+
+The file is read again when it changes. Whoever reads it learns no token: tokens are random, and
+their SHA-256 is what is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import logging
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from hesc._native import ParameterError
+from hesc._support.new_files import read_whole
+from hesc.serve.responses import RefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
+
+_LOG: Final = logging.getLogger("hesc.serve")
+_BYTES: Final = 1 << 20
+_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+HASH: Final = re.compile(r"[0-9a-f]{64}")
+"""A SHA-256 as it is written here."""
+_BEARER: Final = b"bearer "
+_TOKEN: Final = 512
+EVERY: Final = "*"
+"""What stands for every model in a scope."""
+_MOST: Final = 1 << 62
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Whoever has one of some tokens, and what that allows."""
+
+    name: str
+    """What logs, figures and budgets call it by."""
+    hashes: tuple[str, ...]
+    """Hashes of the tokens; two while one takes the place of another, none when all are revoked."""
+    models: frozenset[str]
+    """Digests of plans, or `EVERY`."""
+    concurrent: int = 4
+    """Requests under way at once, at most."""
+    answers: int | None = None
+    """Answers in all, at most, over all models and runs."""
+    key_bytes: int = 1 << 30
+    """Bytes of public keys that are kept, at most."""
+    metrics: bool = False
+    """Whether figures of the service are shown to it."""
+
+    def may(self, digest: str) -> bool:
+        """Whether a model is in its scope."""
+        return EVERY in self.models or digest in self.models
+
+
+class Book(NamedTuple):
+    """What the file says."""
+
+    holders: tuple[Holder, ...]
+    budgets: Mapping[str, int]
+    """Answers of models in all, at most, by digest."""
+
+
+class TokenFile:
+    """The file, as it is now.
+
+    Args:
+        path: where it lies.
+
+    Raises:
+        ParameterError: it says something else than such a file does; it says where.
+        OSError: there is none, or it may not be read.
+
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self._path = Path(path)
+        self._lock = Lock()
+        self._seen = self._state()
+        self._book = read(self._path)
+        self._whole = True
+
+    @property
+    def whole(self) -> bool:
+        """Whether the file can be read as it is now; else what it said before is in force."""
+        self.book()
+        return self._whole
+
+    def book(self) -> Book:
+        """What it says; read again where it has changed."""
+        with self._lock:
+            state = self._state()
+            if state != self._seen:
+                self._seen = state
+                try:
+                    self._book, self._whole = read(self._path), True
+                    _LOG.info("tokens were read again")
+                except (ParameterError, OSError) as error:
+                    self._whole = False
+                    _LOG.warning("tokens cannot be read, the former are in force: %s", error)
+            return self._book
+
+    def _state(self) -> tuple[int, ...]:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return ()
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
+    def holder(self, authorization: bytes | None) -> Holder:
+        """Who has the token of a header. Hashes of all are compared, each in constant time.
+
+        Raises:
+            RefusedError: no token, or none that is in force.
+
+        """
+        given = (authorization or b"")[: len(_BEARER) + _TOKEN]
+        token = given[len(_BEARER) :] if given[: len(_BEARER)].lower() == _BEARER else b""
+        digest = hashlib.sha256(token.strip()).hexdigest()
+        found = None
+        for holder in self.book().holders:
+            for each in holder.hashes:
+                if hmac.compare_digest(each, digest):
+                    found = holder
+        if found is None or not token:
+            raise RefusedError("no-token", ("www-authenticate", "Bearer"))
+        return found
+
+
+def read(path: Path) -> Book:
+    """What a file of tokens says.
+
+    Raises:
+        ParameterError: something else than such a file does.
+        OSError: there is none, or it may not be read.
+
+    """
+    data = read_whole(path, _BYTES, "a file of tokens")
+    try:
+        found = tomllib.loads(data.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ParameterError(f"{path} is no TOML: {error}") from None
+    _known(path, "it", found, {"tokens", "models"})
+    holders = tuple(_holder(path, name, each) for name, each in _table(path, found, "tokens"))
+    hashes = [each for holder in holders for each in holder.hashes]
+    if len(set(hashes)) != len(hashes):
+        raise ParameterError(f"{path} has one token twice; each is of one name")
+    budgets = {}
+    for digest, each in _table(path, found, "models"):
+        where = f"models.{digest}"
+        if HASH.fullmatch(digest) is None or not isinstance(each, dict):
+            raise ParameterError(
+                f"{path}: {where} is named by no digest of a plan; hesc serve prints them"
+            )
+        _known(path, where, each, {"answers"})
+        budgets[digest] = _number(path, where, each, "answers", None)
+    return Book(holders, {name: most for name, most in budgets.items() if most is not None})
+
+
+def _holder(path: Path, name: str, given: Any) -> Holder:
+    where = f"tokens.{name[:80]}"
+    if _NAME.fullmatch(name) is None or not isinstance(given, dict):
+        raise ParameterError(
+            f"{path}: {where!r} is named by letters, digits, and _ . - , up to 64 of them"
+        )
+    fields = {"sha256", "models", "concurrent", "answers", "key_bytes", "metrics"}
+    _known(path, where, given, fields)
+    hashes = given.get("sha256")
+    hashes = [hashes] if isinstance(hashes, str) else hashes
+    if not isinstance(hashes, list) or not all(_is(HASH, each) for each in hashes):
+        raise ParameterError(
+            f"{path}: {where}.sha256 is the SHA-256 of a token, 64 digits 0-9 and a-f, or a list "
+            f"of some; an empty one revokes them all"
+        )
+    models = given.get("models")
+    if not isinstance(models, list) or not all(_is(HASH, e) or e == EVERY for e in models):
+        raise ParameterError(
+            f'{path}: {where}.models are digests of plans in a list, or ["{EVERY}"]'
+        )
+    metrics = given.get("metrics", False)
+    if not isinstance(metrics, bool):
+        raise ParameterError(f"{path}: {where}.metrics is true or false")
+    return Holder(
+        name,
+        tuple(hashes),
+        frozenset(models),
+        concurrent=_number(path, where, given, "concurrent", Holder.concurrent) or 0,
+        answers=_number(path, where, given, "answers", None),
+        key_bytes=_number(path, where, given, "key_bytes", Holder.key_bytes) or 0,
+        metrics=metrics,
+    )
+
+
+def _is(form: re.Pattern[str], value: object) -> bool:
+    return isinstance(value, str) and form.fullmatch(value) is not None
+
+
+def _table(path: Path, found: dict[str, Any], name: str) -> list[tuple[str, Any]]:
+    table = found.get(name, {})
+    if not isinstance(table, dict):
+        raise ParameterError(f"{path}: {name} is a table, [{name}.NAME]")
+    return list(table.items())
+
+
+def _known(path: Path, where: str, given: dict[str, Any], fields: set[str]) -> None:
+    """Refuses a word that nothing reads: a budget that is misspelt would bound nothing."""
+    if odd := sorted(set(given) - fields):
+        raise ParameterError(f"{path}: {where} has {odd[0][:80]!r}, and may have {sorted(fields)}")
+
+
+def _number(
+    path: Path, where: str, given: dict[str, Any], name: str, default: int | None
+) -> int | None:
+    found = given.get(name, default)
+    if found is not default and (type(found) is not int or not 0 <= found < _MOST):
+        raise ParameterError(f"{path}: {where}.{name} is a whole number, 0 or more")
+    return found
