@@ -258,8 +258,9 @@ def plan(
     reason = obstacle(roots, leaves)
     if layout == SLOTWISE and reason:
         raise ParameterError(
-            f"this is not computed along slots ({reason}): there are + - & | ^ "
-            '~, comparisons, minima, maxima and where of one type; take layout="sliced"'
+            f"this is not computed along slots ({reason}): there are + - * << >> & | ^ ~, // and "
+            "% without sign, comparisons, minima, maxima, where and sort of one array, all of one "
+            'type; take layout="sliced"'
         )
     engines = [candidate for candidate in CANDIDATES if candidate.fits(request)]
     decision = compared(request, engines, None, against)
