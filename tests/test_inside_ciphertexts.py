@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import hesc
 from hesc import integers, keygen
-from hesc.gates import integers as circuits
 from hesc.integers.secret import decrypt_integers, decrypt_slotwise, encrypt_integers
 from hesc.packing import EncryptedSlots
 from hesc.params import Params, VectorParams
+from hesc_papers.xu2016integers_table_1 import ripples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -140,8 +140,6 @@ def test_products_and_shifts_in_the_clear_are_those_of_all_numbers(
     kind = layout.kind
     for a, b in pairs(layout):
         x, y = (in_clear(layout, numbers, rng) for numbers in (a, b))
-        for found in (x * y, x * b, a[0] * y * a):
-            assert isinstance(found, integers.SlotwiseIntegers)
         assert seen(x * y).tolist() == wrapped(a * b, layout).tolist()
         assert seen(x * b).tolist() == wrapped(a * b, layout).tolist()
         for factor in range(kind.least, kind.most + 1):
@@ -398,3 +396,21 @@ def test_what_is_not_computed_inside_is_refused(small: VectorParams) -> None:
     ):
         with pytest.raises(hesc.HescError):
             refused()
+
+
+# The adder of the paper that has no room ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [2, 3, 4, 5, 8, 16, 32, 64])
+def test_no_plan_takes_a_ripple_adder(width: int) -> None:
+    """Deeper than others from four bits on, and nowhere quicker: index 55831 is not needed.
+
+    Of two and of three bits all adders have the same depth, and nearly the same products.
+    """
+    plan = integers.plan(
+        operator.add, f"uint{width}", f"uint{width}", engine="binary", layout="sliced"
+    )
+    assert "ripple" not in plan.chosen.parameters
+    for row in ripples([width]) if width > 3 else ():
+        assert row["ripple / other"] > 1
+        assert row["other: depth"] < row["depth"] == width

@@ -127,9 +127,7 @@ def multiple(layout: Lying, slots: EncryptedSlots, factor: int) -> EncryptedSlot
 
 def product(layout: Lying, a: EncryptedSlots, b: EncryptedSlots) -> EncryptedSlots:
     """`a * b` modulo `2**width`: one shifted for each bit of the other."""
-    rows = [
-        everywhere(layout, b, bit) * moved(layout, a, bit) for bit in range(layout.kind.width)
-    ]
+    rows = [everywhere(layout, b, bit) * moved(layout, a, bit) for bit in range(layout.kind.width)]
     return total(layout, rows)
 
 

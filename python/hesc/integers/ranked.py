@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
 from hesc.integers.prefixes import less, spread
 from hesc.packing.slots import EncryptedSlots, sum_of_products
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from hesc.integers.kinds import IntegerKind
@@ -32,6 +31,11 @@ class Lying(Protocol):
 
     def highest(self, slots: EncryptedSlots) -> EncryptedSlots:
         """The highest bit of each number; zero elsewhere."""
+
+    def only(
+        self, slots: EncryptedSlots, numbers: Sequence[int], *, top: bool = False
+    ) -> EncryptedSlots:
+        """These numbers, or the highest bit of each; zero elsewhere."""
 
     def where(self, numbers: Sequence[int], *, top: bool = False) -> NDArray[np.int64]:
         """A row that is one in the bits of these numbers, or in the highest, and zero elsewhere."""
@@ -51,7 +55,7 @@ def in_order(layout: Lying, slots: EncryptedSlots, count: int) -> EncryptedSlots
         # Those that go so many places further on, and around.
         wanted: EncryptedSlots | None = None
         for rank, is_rank in enumerate(ranks):
-            mine = layout.highest(is_rank * layout.where([(rank - apart) % count]))
+            mine = layout.only(is_rank, [(rank - apart) % count], top=True)
             wanted = mine if wanted is None else wanted + mine
         assert wanted is not None  # noqa: S101 - there are ranks
         chosen = spread(wanted, width) * slots
@@ -73,7 +77,7 @@ def _turned(layout: Lying, slots: EncryptedSlots, count: int, apart: int) -> Enc
         for dimension, steps in enumerate(turns):
             turned = turned.rotate(steps, dimension)
         if len(places) > 1:
-            turned = turned * layout.where(reached)
+            turned = layout.only(turned, reached)
         found = turned if found is None else found + turned
     assert found is not None  # noqa: S101 - there are places
     return found
@@ -84,7 +88,7 @@ def _before(layout: Lying, slots: EncryptedSlots, count: int, apart: int) -> Enc
     other = _turned(layout, slots, count, apart)
     # Of equal numbers the earlier one comes first: others come before where they are smaller,
     # earlier ones where they are not larger.
-    swap = (other + slots) * layout.where(range(apart))
+    swap = layout.only(other + slots, range(apart))
     found = less(layout, slots + swap, other + swap)
     return found + layout.where(range(apart, count), top=True)
 

@@ -64,7 +64,8 @@ class Slotwise:
             )
         self._lanes = params.slot_count // circle
         self._each = circle // width
-        self._parts: dict[tuple[int, int], _native.Plaintext] = {}
+        # A mask for each pair of bits, and for each choice of numbers that is asked for.
+        self._masks: dict[tuple[object, ...], _native.Plaintext] = {}
 
     @property
     def capacity(self) -> int:
@@ -167,12 +168,20 @@ class Slotwise:
 
     def part(self, slots: EncryptedSlots, first: int, end: int) -> EncryptedSlots:
         """The bits from `first` on and before `end` of each number; zero elsewhere."""
-        mask = self._parts.get((first, end))
-        if mask is None:
+        if (first, end) not in self._masks:
             row = self.every((1 << end) - (1 << first))
-            mask = _native.Plaintext.encode_integers(self.params, row, False)
-            self._parts[first, end] = mask
-        return slots.masked(mask)
+            self._masks[first, end] = _native.Plaintext.encode_integers(self.params, row, False)
+        return slots.masked(self._masks[first, end])
+
+    def only(
+        self, slots: EncryptedSlots, numbers: Sequence[int], *, top: bool = False
+    ) -> EncryptedSlots:
+        """These numbers, or the highest bit of each; zero elsewhere."""
+        key = ("numbers", *numbers, top)
+        if key not in self._masks:
+            row = self.where(numbers, top=top)
+            self._masks[key] = _native.Plaintext.encode_integers(self.params, row, False)
+        return slots.masked(self._masks[key])
 
     def every(self, bits: int) -> NDArray[np.int64]:
         """A row of slots in which each number has these bits."""
@@ -369,9 +378,7 @@ class SlotwiseIntegers(_AlongSlots):
         """
         self._unsigned("divisions")
         digit = whole(digit, "digit", 1, 8)
-        found, left = divided(
-            self.layout, self.slots, self._lifted(other), digit, rest=rest
-        )
+        found, left = divided(self.layout, self.slots, self._lifted(other), digit, rest=rest)
         return self._with(found), None if left is None else self._with(left)
 
     def __floordiv__(self, other: SlotwiseIntegers | ArrayLike) -> SlotwiseIntegers:
