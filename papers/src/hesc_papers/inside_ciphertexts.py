@@ -23,7 +23,7 @@ class Inside(NamedTuple):
     Attributes:
         name: in words.
         bits: of each number.
-        count: of numbers, as many as a ciphertext of the smallest set holds, or fewer.
+        row: numbers of an input, as many as a ciphertext of the smallest set holds, or fewer.
         function: of integers that are computed later.
         expected: the same of two numbers, or of two rows where it is of rows.
 
@@ -31,7 +31,7 @@ class Inside(NamedTuple):
 
     name: str
     bits: int
-    count: int
+    row: int
     function: Callable[..., Any]
     expected: Callable[[list[int], list[int]], list[list[int]]]
 
@@ -90,13 +90,13 @@ ALL: Final = (
 def measured(inside: Inside, clock: Clock) -> dict[str, Any]:
     """What a plan states and what is measured, once what is decrypted is as in the clear."""
     dtype = f"uint{inside.bits}"
-    plan = integers.plan(inside.function, dtype, dtype, count=inside.count, layout="slotwise")
+    plan = integers.plan(inside.function, dtype, dtype, count=inside.row, layout="slotwise")
     computation: Any = plan.chosen.computation
     secret, keys = hesc.keygen(plan.params, **plan.keys)
     rng = np.random.default_rng(0)
     most = (1 << inside.bits) - 1
-    a = rng.integers(0, most, inside.count, dtype=np.uint64, endpoint=True)
-    b = rng.integers(0, min(most, 2 * inside.bits), inside.count, dtype=np.uint64)
+    a = rng.integers(0, most, inside.row, dtype=np.uint64, endpoint=True)
+    b = rng.integers(0, min(most, 2 * inside.bits), inside.row, dtype=np.uint64)
     a[0], b[0], b[1] = most, 0, most
     given = [integers.encrypt(keys, row, dtype, layout="slotwise") for row in (a, b)]
     found: list[Any] = []

@@ -314,9 +314,9 @@ def _dry_run(
 
     """
     run = DryRun(params)
-    slots: list[EncryptedSlots] = [
-        run.input(given) for given in block.slots or [None] * len(leaves)
-    ]
+    slots: list[EncryptedSlots] = [run.input(given) for given in block.slots]
+    # Fresh encryptions where none are given.
+    slots = slots or [run.input() for _ in leaves]
     block = block._replace(slots=slots)
     try:
         results = [value.slots for value in _computed(roots, leaves, lying, block)]

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
 from hesc.integers.prefixes import equal, less, spread
 from hesc.packing.slots import EncryptedSlots, carries, sum_of_products
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from hesc.integers.kinds import IntegerKind
