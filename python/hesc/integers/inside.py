@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from hesc.integers.prefixes import equal, less, spread
+from hesc.integers.prefixes import Lying, equal, less, spread
 from hesc.packing.slots import EncryptedSlots, carries, sum_of_products
 
 if TYPE_CHECKING:
@@ -18,22 +18,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hesc.integers.kinds import IntegerKind
 
-
-class Lying(Protocol):
+class Places(Lying, Protocol):
     """Where bits lie, and how far carries move."""
-
-    @property
-    def kind(self) -> IntegerKind:
-        """The kind of the numbers."""
 
     @property
     def steps(self) -> list[int]:
         """How far carries move, from one step to the next."""
-
-    def highest(self, slots: EncryptedSlots) -> EncryptedSlots:
-        """The highest bit of each number; zero elsewhere."""
 
     def inner(self, slots: EncryptedSlots) -> EncryptedSlots:
         """All bits but the highest of each number; zero there."""
@@ -46,7 +37,7 @@ class Lying(Protocol):
 
 
 def added(
-    layout: Lying, a: EncryptedSlots, b: EncryptedSlots | NDArray[np.int64]
+    layout: Places, a: EncryptedSlots, b: EncryptedSlots | NDArray[np.int64]
 ) -> EncryptedSlots:
     """The sum modulo `2**width`, its carries by Kogge and Stone (1973)."""
     summed = a + b
@@ -57,7 +48,7 @@ def added(
     return summed + carries(generates, passes, layout.steps).rotate(-1)
 
 
-def moved(layout: Lying, slots: EncryptedSlots, places: int) -> EncryptedSlots:
+def moved(layout: Places, slots: EncryptedSlots, places: int) -> EncryptedSlots:
     """Numbers without sign shifted to the left, or to the right by places below zero."""
     width = layout.kind.width
     if places == 0:
@@ -68,7 +59,7 @@ def moved(layout: Lying, slots: EncryptedSlots, places: int) -> EncryptedSlots:
     return layout.part(turned, max(places, 0), min(width, width + places))
 
 
-def moved_by(layout: Lying, slots: EncryptedSlots, places: int) -> EncryptedSlots:
+def moved_by(layout: Places, slots: EncryptedSlots, places: int) -> EncryptedSlots:
     """Numbers shifted as `moved` does; to the right signs stay where there are some."""
     found = moved(layout, slots, places)
     if places >= 0 or not layout.kind.signed:
@@ -77,7 +68,7 @@ def moved_by(layout: Lying, slots: EncryptedSlots, places: int) -> EncryptedSlot
     return found + spread(layout.highest(slots), min(-places, width))
 
 
-def everywhere(layout: Lying, slots: EncryptedSlots, bit: int) -> EncryptedSlots:
+def everywhere(layout: Places, slots: EncryptedSlots, bit: int) -> EncryptedSlots:
     """One bit of each number in all of its places; zero elsewhere."""
     width = layout.kind.width
     alone = layout.part(slots, bit, bit + 1)
@@ -85,7 +76,7 @@ def everywhere(layout: Lying, slots: EncryptedSlots, bit: int) -> EncryptedSlots
 
 
 def shifted(
-    layout: Lying, slots: EncryptedSlots, places: EncryptedSlots, *, left: bool
+    layout: Places, slots: EncryptedSlots, places: EncryptedSlots, *, left: bool
 ) -> EncryptedSlots:
     """Numbers without sign shifted by encrypted places, each by its own: zero from `width` on.
 
@@ -103,7 +94,7 @@ def shifted(
     return slots * spread(equal(layout, above, layout.every(0)), width)
 
 
-def total(layout: Lying, rows: Sequence[EncryptedSlots]) -> EncryptedSlots:
+def total(layout: Places, rows: Sequence[EncryptedSlots]) -> EncryptedSlots:
     """The sum of at least one number modulo `2**width`: two of three until two are left."""
     waiting = list(rows)
     while len(waiting) > 2:
@@ -117,21 +108,21 @@ def total(layout: Lying, rows: Sequence[EncryptedSlots]) -> EncryptedSlots:
     return waiting[0] if len(waiting) == 1 else added(layout, *waiting)
 
 
-def multiple(layout: Lying, slots: EncryptedSlots, factor: int) -> EncryptedSlots:
+def multiple(layout: Places, slots: EncryptedSlots, factor: int) -> EncryptedSlots:
     """Numbers times a public one, modulo `2**width`: a shifted number for each bit that is set."""
     bits = [bit for bit in range(layout.kind.width) if factor >> bit & 1]
     rows = [moved(layout, slots, bit) for bit in bits]
     return total(layout, rows) if rows else slots + slots
 
 
-def product(layout: Lying, a: EncryptedSlots, b: EncryptedSlots) -> EncryptedSlots:
+def product(layout: Places, a: EncryptedSlots, b: EncryptedSlots) -> EncryptedSlots:
     """`a * b` modulo `2**width`: one shifted for each bit of the other."""
     rows = [everywhere(layout, b, bit) * moved(layout, a, bit) for bit in range(layout.kind.width)]
     return total(layout, rows)
 
 
 def divided(
-    layout: Lying, dividend: EncryptedSlots, divisor: EncryptedSlots, digit: int, *, rest: bool
+    layout: Places, dividend: EncryptedSlots, divisor: EncryptedSlots, digit: int, *, rest: bool
 ) -> tuple[EncryptedSlots, EncryptedSlots | None]:
     """Quotient and, where it is wanted, remainder of numbers without sign, digit by digit.
 
@@ -173,7 +164,7 @@ def divided(
 
 
 def _difference(
-    layout: Lying, a: EncryptedSlots, b: EncryptedSlots
+    layout: Places, a: EncryptedSlots, b: EncryptedSlots
 ) -> tuple[EncryptedSlots, EncryptedSlots]:
     """`a - b` modulo `2**width`, and in the highest bits whether `a < b`."""
     summed = a + b
@@ -183,7 +174,7 @@ def _difference(
     return summed + layout.inner(borrowed).rotate(-1), layout.highest(borrowed)
 
 
-def _not(layout: Lying, truths: EncryptedSlots) -> EncryptedSlots:
+def _not(layout: Places, truths: EncryptedSlots) -> EncryptedSlots:
     """The opposite of truth values that lie in the highest bits."""
     kind = layout.kind
     return truths + layout.every(1 << (kind.width - 1))

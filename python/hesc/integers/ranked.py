@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Protocol
 
-from hesc.integers.prefixes import less, spread
+from hesc.integers.prefixes import Lying, less, spread
 from hesc.packing.slots import EncryptedSlots, sum_of_products
 
 if TYPE_CHECKING:
@@ -19,18 +19,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hesc.integers.kinds import IntegerKind
 
-
-class Lying(Protocol):
+class Arranged(Lying, Protocol):
     """Where numbers lie."""
-
-    @property
-    def kind(self) -> IntegerKind:
-        """The kind of the numbers."""
-
-    def highest(self, slots: EncryptedSlots) -> EncryptedSlots:
-        """The highest bit of each number; zero elsewhere."""
 
     def only(
         self, slots: EncryptedSlots, numbers: Sequence[int], *, top: bool = False
@@ -44,7 +35,7 @@ class Lying(Protocol):
         """Steps along each dimension that bring one number to the place of another."""
 
 
-def in_order(layout: Lying, slots: EncryptedSlots, count: int) -> EncryptedSlots:
+def in_order(layout: Arranged, slots: EncryptedSlots, count: int) -> EncryptedSlots:
     """The first `count` numbers in ascending order; zero elsewhere."""
     if count == 1:
         return slots
@@ -66,7 +57,7 @@ def in_order(layout: Lying, slots: EncryptedSlots, count: int) -> EncryptedSlots
     return found
 
 
-def _turned(layout: Lying, slots: EncryptedSlots, count: int, apart: int) -> EncryptedSlots:
+def _turned(layout: Arranged, slots: EncryptedSlots, count: int, apart: int) -> EncryptedSlots:
     """Each of the first numbers in the place so many further on, the last ones in the first."""
     places = defaultdict(list)
     for place in range(count):
@@ -83,7 +74,7 @@ def _turned(layout: Lying, slots: EncryptedSlots, count: int, apart: int) -> Enc
     return found
 
 
-def _before(layout: Lying, slots: EncryptedSlots, count: int, apart: int) -> EncryptedSlots:
+def _before(layout: Arranged, slots: EncryptedSlots, count: int, apart: int) -> EncryptedSlots:
     """Whether the number so many places before each, or around, comes before it in order."""
     other = _turned(layout, slots, count, apart)
     # Of equal numbers the earlier one comes first: others come before where they are smaller,

@@ -351,7 +351,7 @@ class SlotwiseIntegers(_AlongSlots):
         return self._shifted(places, left=True)
 
     def __rshift__(self, places: SlotwiseIntegers | int) -> SlotwiseIntegers:
-        """As to the left; signs stay where there are some."""
+        """By public or encrypted places; signs stay where there are some."""
         return self._shifted(places, left=False)
 
     def __rlshift__(self, other: ArrayLike) -> SlotwiseIntegers:
