@@ -52,7 +52,10 @@ LEFT_OUT: Final = {
     "hesc.integers.layouts.PackedIntegers", "hesc.integers.layouts.SlotwiseArray",
     "hesc.integers.plans.IntegerPlan", "hesc.integers.slotwise.SlotwiseIntegers",
     "hesc.integers.slotwise.SlotwiseTruths", "hesc.integers.slotwise.Slotwise.highest",
-    "hesc.integers.slotwise.Slotwise.inner", "hesc.packing.slots.EncryptedSlots.carried",
+    "hesc.integers.slotwise.Slotwise.inner", "hesc.integers.slotwise.Slotwise.part",
+    "hesc.integers.slotwise.Slotwise.only", "hesc.integers.slotwise.Slotwise.every",
+    "hesc.integers.slotwise.Slotwise.where", "hesc.integers.slotwise.Slotwise.turns",
+    "hesc.packing.slots.EncryptedSlots.masked", "hesc.packing.slots.EncryptedSlots.carried",
     "hesc.packing.slots.EncryptedSlots.summed", "hesc.gates.circuit.Precision",
     "hesc._native.scc",
     # Of messages, for the package's own modules.
@@ -82,6 +85,7 @@ LEFT_OUT: Final = {
     "hesc.integers.bootstrapped.IntegerAnswer.from_bytes",
     "hesc.integers.layouts.PackedIntegers.unpack", "hesc.integers.plans.evaluate",
     "hesc.integers.plans.plan", "hesc.integers.slotwise.SlotwiseTruths.where",
+    "hesc.integers.slotwise.SlotwiseIntegers.divided",
     "hesc.params.parameter_set.Params.cyclotomic", "hesc.params.parameter_set.Params.tfhe",
     "hesc.integers.layouts.SlotwiseArray.from_bytes",
     "hesc.integers.layouts.PackedIntegers.from_bytes", "hesc.vectors.keys.PublicKeys.only",
@@ -596,6 +600,7 @@ def _integers() -> Iterator[Call]:  # noqa: PLR0915 - a list
     yield _of(slotwise.numbers_of, row=row, count=1)
     yield _of(slotwise.truths_of, row=row, count=1)
     yield _of(along.slots_beside, other=1)
+    yield _of(along.public, numbers=1)
     yield _of(along.__xor__, other=1)
     yield _of(integers.encrypt, keys=keys, numbers=[1], dtype="uint4", layout="sliced")
     yield _of(integers.read, params=params, data=x.to_bytes(), layout="sliced")

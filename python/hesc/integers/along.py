@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from hesc._native import CircuitError, NoiseBudgetError, ParameterError
+from hesc._native import CircuitError, NoiseBudgetError, ParameterError, ShapeError
 from hesc._support.progress import Bar
 from hesc.integers.circuits import in_order
-from hesc.integers.expressions import PublicIntegers
+from hesc.integers.expressions import ROW_SORTED, PublicIntegers
 from hesc.integers.layouts import SLOTWISE, SlotwiseArray
 from hesc.integers.slotwise import Slotwise, SlotwiseIntegers, SlotwiseTruths
 from hesc.packing.dry_runs import DryRun, DrySlots
@@ -40,6 +41,21 @@ def _less(a: Value, b: Value) -> SlotwiseTruths:
     return found
 
 
+def _product(a: Value, b: Value) -> SlotwiseIntegers:
+    found: SlotwiseIntegers = a * b if isinstance(a, SlotwiseIntegers) else b * a
+    return found
+
+
+def _left(a: Value, b: Value) -> SlotwiseIntegers:
+    found: SlotwiseIntegers = a << b if isinstance(a, SlotwiseIntegers) else b.__rlshift__(a)
+    return found
+
+
+def _right(a: Value, b: Value) -> SlotwiseIntegers:
+    found: SlotwiseIntegers = a >> b if isinstance(a, SlotwiseIntegers) else b.__rrshift__(a)
+    return found
+
+
 _NUMBERS: Final[dict[str, Callable[..., Value]]] = {
     "add": operator.add,
     "subtract": operator.sub,
@@ -53,7 +69,17 @@ _NUMBERS: Final[dict[str, Callable[..., Value]]] = {
     "minimum": lambda a, b: _less(a, b).where(a, b),
     "maximum": lambda a, b: _less(a, b).where(b, a),
     "where": lambda choice, one, zero: choice.where(one, zero),
+    "multiply": _product,
+    "left": _left,
+    "right": _right,
+    ROW_SORTED: lambda a: a.ordered(),
 }
+_MOVED: Final[dict[str, Callable[..., Value]]] = {
+    "left by": operator.lshift,
+    "right by": operator.rshift,
+}
+_DIVIDED: Final = {"quotient", "remainder"}
+_DIGITS: Final = (1, 2, 3, 4)
 _TRUTHS: Final = {"and", "or", "xor", "invert"}
 _PUBLIC: Final = {"public", "constant"}
 _LEAVES: Final = _PUBLIC | {"input"}
@@ -92,7 +118,10 @@ def _obstacle(node: Integers, known: list[bool], kind: IntegerKind) -> str | Non
         return f"{operation!r} of public numbers alone, which goes in the clear"
     if operation == "where" and known[0]:
         return "a choice by public truth values, which goes in the clear"
-    if operation in _NUMBERS and (logic or kinds == {kind}):
+    if operation in _DIVIDED and kind.signed:
+        return "divisions of numbers with sign"
+    computed = operation in _NUMBERS or operation in _MOVED or operation in _DIVIDED
+    if computed and (logic or kinds == {kind}):
         return None
     return f"operation {operation!r} of {', '.join(operand.dtype for operand in node.operands)}"
 
@@ -111,6 +140,7 @@ class _Block(NamedTuple):
     slots: list[EncryptedSlots]
     first: int
     size: int
+    digit: int
 
 
 def _computed(
@@ -130,15 +160,36 @@ def _computed(
     for node in nodes:
         for operand in node.operands:
             uses[id(operand)] = uses.get(id(operand), 0) + 1
+    divisions: dict[tuple[int, ...], list[Integers]] = {}
+    for node in nodes:
+        if node.operation in _DIVIDED:
+            divisions.setdefault(_pair(node), []).append(node)
     for at, node in enumerate(nodes):
         if id(node) not in values:
-            values[id(node)] = _value(node, values, block)
+            if node.operation in _DIVIDED:
+                values |= _divided(divisions[_pair(node)], values, block.digit)
+            else:
+                values[id(node)] = _value(node, values, block)
         for operand in node.operands:
             uses[id(operand)] -= 1
             if not uses[id(operand)]:
                 values.pop(id(operand), None)
         advance(at)
     return [values[id(root)] for root in roots]
+
+
+def _pair(division: Integers) -> tuple[int, ...]:
+    return tuple(id(operand) for operand in division.operands)
+
+
+def _divided(nodes: Sequence[Integers], values: dict[int, Value], digit: int) -> dict[int, Value]:
+    """All quotients and remainders of the same two numbers, which are found together."""
+    a, b = (values[id(operand)] for operand in nodes[0].operands)
+    if not isinstance(a, SlotwiseIntegers):
+        a = b.public(a)
+    rest = any(node.operation == "remainder" for node in nodes)
+    found = dict(zip(("quotient", "remainder"), a.divided(b, digit=digit, rest=rest), strict=True))
+    return {id(node): found[node.operation] for node in nodes}
 
 
 def _value(node: Integers, values: dict[int, Value], block: _Block) -> Value:
@@ -150,6 +201,8 @@ def _value(node: Integers, values: dict[int, Value], block: _Block) -> Value:
     operands = [values[id(operand)] for operand in node.operands]
     if node.operation == "convert":
         return _converted(operands[0], node.kind)
+    if node.operation in _MOVED:
+        return _MOVED[node.operation](*operands, node.argument)
     return _NUMBERS[node.operation](*operands)
 
 
@@ -167,7 +220,10 @@ class AlongSlots:
     lying: Slotwise
     slot_rotations: list[tuple[int, int]]
     elements: list[int]
+    digit: int
+    sorts: int | None
     products: int
+    rotations: int
     depth: int
     seconds: float
     peak_bytes: int
@@ -191,6 +247,11 @@ class AlongSlots:
     ) -> list[SlotwiseArray]:
         """The results, encrypted; nothing is begun that has no room."""
         roots, leaves, numbers, _ = given
+        if self.sorts not in {None, len(numbers[0])}:
+            raise ShapeError(
+                f"the plan sorts rows of {self.sorts}, and these are {len(numbers[0])}: rotations "
+                "depend on their count; make a plan for it"
+            )
         keys, counts = keys_of(*numbers), numbers[0].counts()
         relin = relin_of(numbers)
         made = f"slot_rotations={self.slot_rotations}"
@@ -209,6 +270,7 @@ class AlongSlots:
                 ],
                 at * self.lying.capacity,
                 count,
+                self.digit,
             )
             for at, count in enumerate(counts)
         ]
@@ -219,7 +281,7 @@ class AlongSlots:
             known = tuple((x.level, x.noise_budget) for x in block.slots)
             if public or known not in tried:
                 tried.add(known)
-                _dry_run(self.params, roots, leaves, self.lying, block)
+                _dry_run(self.params, roots, leaves, self.lying, block, 0)
         steps = sum(1 for _ in in_order(roots))
         results: list[list[Any]] = [[] for _ in roots]
         with Bar("steps", progress) as bar:
@@ -242,21 +304,20 @@ def _dry_run(
     roots: Sequence[Integers],
     leaves: Sequence[Integers],
     lying: Slotwise,
-    block: _Block | None = None,
-    count: int = 1,
-    spare: int = 0,
+    block: _Block,
+    spare: int,
 ) -> tuple[DryRun, list[DrySlots], float]:
-    """Without ciphertexts: on what these have of level and noise, or on fresh ones.
+    """Without ciphertexts: on what those of a block have of level and noise, or on fresh ones.
 
     Raises:
         CircuitError: no room.
 
     """
     run = DryRun(params)
-    if block is None:
-        block = _Block([run.input() for _ in leaves], 0, min(count, lying.capacity))
-    else:
-        block = block._replace(slots=[run.input(slots) for slots in block.slots])
+    slots: list[EncryptedSlots] = [run.input(given) for given in block.slots]
+    # Fresh encryptions where none are given.
+    slots = slots or [run.input() for _ in leaves]
+    block = block._replace(slots=slots)
     try:
         results = [value.slots for value in _computed(roots, leaves, lying, block)]
         seconds = run.native.seconds()
@@ -292,27 +353,79 @@ def along_slots(
     if reason:
         raise ParameterError(f"{reason}: not along slots")
     lying = Slotwise(params, leaves[0].kind)
-    block = None
-    if given is not None:
-        slots = [EncryptedSlots(x.params, x.blocks[0], NUMBERS) for x in given]
-        block = _Block(slots, 0, given[0].counts()[0])
-    run, results, seconds = _dry_run(params, roots, leaves, lying, block, count, spare)
+    operations = {node.operation for node in in_order(roots)}
+    sorts = count if ROW_SORTED in operations else None
+    if sorts is not None and sorts > lying.capacity:
+        raise CircuitError(
+            f"a ciphertext has {lying.capacity} of these numbers, and rows are sorted inside of one"
+        )
+    slots = [EncryptedSlots(x.params, x.blocks[0], NUMBERS) for x in given or ()]
+    block = _Block(slots, 0, min(count, lying.capacity), 1)
+    found: list[AlongSlots] = []
+    refused: CircuitError | None = None
+    width = lying.kind.width
+    for digit in _DIGITS[:width] if operations & _DIVIDED else (1,):
+        try:
+            found.append(
+                _tried(params, roots, leaves, lying, block._replace(digit=digit), spare, sorts)
+            )
+        except CircuitError as error:
+            refused = error
+    if not found and refused is not None:
+        raise refused
+    return min(found, key=attrgetter("seconds"))
+
+
+def _tried(
+    params: VectorParams,
+    roots: Sequence[Integers],
+    leaves: Sequence[Integers],
+    lying: Slotwise,
+    block: _Block,
+    spare: int,
+    sorts: int | None,
+) -> AlongSlots:
+    """What it takes with divisions by digits of so many bits.
+
+    Raises:
+        CircuitError: no room.
+
+    """
+    run, results, seconds = _dry_run(params, roots, leaves, lying, block, spare)
     wanted = set(run.native.elements)
-    rotations = [
-        along
-        for along in (*lying.slot_rotations, *lying.choice_rotations)
-        if params.dimension_element(*along) in wanted
-    ]
+    keys: dict[int, tuple[int, int]] = {}
+    for along in lying.rotations:
+        element = params.dimension_element(*along)
+        if element in wanted:
+            keys.setdefault(element, along)
     nodes = sum(1 for _ in in_order(roots))
     return AlongSlots(
         params=params,
         lying=lying,
-        slot_rotations=rotations,
+        slot_rotations=list(keys.values()),
         elements=sorted(wanted),
+        digit=block.digit,
+        sorts=sorts,
         products=run.native.products,
+        rotations=run.rotations,
         depth=max(result.depth for result in results),
         seconds=seconds,
         # At most: those that wait, and what one operation makes on its way.
-        peak_bytes=(nodes + 6) * run.native.ciphertext_bytes,
+        peak_bytes=(nodes + _held(roots, lying, block)) * run.native.ciphertext_bytes,
         level=min(result.level for result in results),
     )
+
+
+def _held(roots: Sequence[Integers], lying: Slotwise, block: _Block) -> int:
+    """Ciphertexts that one operation makes on its way, at most."""
+    width, most = lying.kind.width, 6
+    for node in in_order(roots):
+        if node.operation in _DIVIDED:
+            # Multiples, whether they are within the type, differences, answers and what changes.
+            most = max(most, 6 * (1 << block.digit) + 8)
+        elif node.operation == "multiply":
+            most = max(most, 2 * width + 6)
+        elif node.operation == ROW_SORTED:
+            # Comparisons with all others, ranks twice over, and what goes to each place.
+            most = max(most, 5 * block.size + 6)
+    return most

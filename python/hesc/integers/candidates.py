@@ -14,9 +14,9 @@ from hesc._native import CircuitError, NoiseBudgetError, ParameterError
 from hesc._support.memory import machine_memory
 from hesc.gates.circuit import Builder, Circuit, Precision
 from hesc.integers.along import along_slots, obstacle
-from hesc.integers.circuits import Style, circuit_of, styles
+from hesc.integers.circuits import Style, circuit_of, in_order, styles
 from hesc.integers.computations import Computation, OnBits, OnSlots
-from hesc.integers.expressions import Integers
+from hesc.integers.expressions import ROW_SORTED, Integers
 from hesc.integers.kinds import IntegerKind
 from hesc.integers.layouts import PACKED, SLICED, SLOTWISE, SlotwiseArray
 from hesc.params import Params, sizes
@@ -98,7 +98,16 @@ class IntegerRequest:
         return f"{error:g}"
 
     def circuit(self, style: Style) -> Circuit:
-        """A circuit for it, in a style."""
+        """A circuit for it, in a style.
+
+        Raises:
+            CircuitError: a row that is sorted, whose numbers a circuit does not have side by side.
+
+        """
+        if any(node.operation == ROW_SORTED for node in in_order(self.roots)):
+            raise CircuitError(
+                'rows are sorted inside one ciphertext: with count=, and layout="slotwise"'
+            )
         return circuit_of(self.roots, [*self.leaves, *self.publics], style)
 
     @cached_property
@@ -316,7 +325,7 @@ class SlotwiseEngine(Engine):
         return self.estimate(
             request,
             tried,
-            told="prefixes along slots",
+            told=f"{tried.rotations:,} rotations along slots",
             steps=tried.seconds / _product_seconds(),
             slots=tried.lying.capacity,
             products=tried.products,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any, Final, Never, overload
 
 import numpy as np
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import DTypeLike, NDArray
+
+
+ROW_SORTED: Final = "sorted along the row"
+"""The operation of `sort` on one array."""
 
 
 class Integers(Opaque):
@@ -337,8 +341,20 @@ def _together(
     return [number.astype(kind) for number in several], kind
 
 
-def sort(numbers: Sequence[object]) -> list[Integers]:
-    """Several integers in ascending order, number by number: `numpy.sort(axis=0)` of a stack."""
+@overload
+def sort(numbers: Integers) -> Integers: ...
+@overload
+def sort(numbers: Sequence[object]) -> list[Integers]: ...
+def sort(numbers: Integers | Sequence[object]) -> Integers | list[Integers]:
+    """Several integers in ascending order, number by number: `numpy.sort(axis=0)` of a stack.
+
+    One array alone is sorted along its row, `numpy.sort`: in the layout "slotwise", where all of
+    its numbers are in one ciphertext.
+    """
+    if isinstance(numbers, Integers):
+        if numbers.kind.boolean or isinstance(numbers, PublicIntegers):
+            raise ParameterError("a row that is sorted has encrypted numbers, not truth values")
+        return Integers(numbers.kind, ROW_SORTED, [numbers])
     several, kind = _together(numbers)
     return [Integers(kind, "sorted", several, place) for place in range(len(several))]
 

@@ -24,7 +24,7 @@ from hesc.integers.candidates import (
 )
 from hesc.integers.circuits import Given, in_order, publics_of
 from hesc.integers.computations import OnSlots
-from hesc.integers.expressions import Integers
+from hesc.integers.expressions import ROW_SORTED, Integers
 from hesc.integers.kinds import IntegerKind, kind_of
 from hesc.integers.layouts import PACKED, SLICED, SLOTWISE, PackedIntegers, SlotwiseArray
 from hesc.planner.decision import compared
@@ -233,6 +233,13 @@ def plan(
         raise ParameterError("the function uses integers that are none of its inputs")
     count = whole(1 if count is None else count, "count", 1)
     spare = whole(spare, "spare", 0, 255)
+    if any(node.operation == ROW_SORTED for node in in_order(roots)):
+        if not counted or layout == SLICED or engine not in {None, "binary"}:
+            raise ParameterError(
+                "an array is sorted along its row inside one ciphertext: give count=, the layout "
+                '"slotwise" or none, and no other engine than "binary"'
+            )
+        layout = SLOTWISE
     publics = publics_of(roots)
     if publics and check_counts((), publics) != count:
         raise ShapeError(
@@ -258,8 +265,9 @@ def plan(
     reason = obstacle(roots, leaves)
     if layout == SLOTWISE and reason:
         raise ParameterError(
-            f"this is not computed along slots ({reason}): there are + - & | ^ "
-            '~, comparisons, minima, maxima and where of one type; take layout="sliced"'
+            f"this is not computed along slots ({reason}): there are + - * << >> & | ^ ~, // and "
+            "% without sign, comparisons, minima, maxima, where and sort of one array, all of one "
+            'type; take layout="sliced"'
         )
     engines = [candidate for candidate in CANDIDATES if candidate.fits(request)]
     decision = compared(request, engines, None, against)

@@ -78,22 +78,29 @@ def equal(layout: Lying, a: Operand, b: Operand) -> EncryptedSlots:
         reach *= 2
 
 
+def spread(truths: EncryptedSlots, count: int) -> EncryptedSlots:
+    """Highest bits in so many of the highest places of each number, by rotations downwards.
+
+    The bits below them are zero.
+    """
+    everywhere: EncryptedSlots | None = None
+    part, reach = truths, 1
+    while True:
+        if count & reach:
+            everywhere = part if everywhere is None else part + everywhere.rotate(reach)
+        if 2 * reach > count:
+            break
+        part = part + part.rotate(reach)
+        reach *= 2
+    return part if everywhere is None else everywhere
+
+
 def chosen(layout: Lying, truths: EncryptedSlots, one: Operand, zero: Operand) -> EncryptedSlots:
     """`one` where the highest bits are set, `zero` elsewhere: one product.
 
     Highest bits come to all others by rotations the other way.
     """
-    width = layout.kind.width
-    everywhere: EncryptedSlots | None = None
-    part, reach = truths, 1
-    while True:
-        if width & reach:
-            everywhere = part if everywhere is None else part + everywhere.rotate(reach)
-        if 2 * reach > width:
-            break
-        part = part + part.rotate(reach)
-        reach *= 2
-    mask = part if everywhere is None else everywhere
+    mask = spread(truths, layout.kind.width)
     if isinstance(one, EncryptedSlots) or isinstance(zero, EncryptedSlots):
         differ = _sum(one, zero)
         if isinstance(zero, EncryptedSlots):

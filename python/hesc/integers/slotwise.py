@@ -18,15 +18,19 @@ from hesc._native import ParameterError, ShapeError
 from hesc._support.inputs import of_kind, unmasked, whole
 from hesc._support.opaque import Opaque
 from hesc.integers.bits import bits_of, numbers_of
+from hesc.integers.inside import added, divided, moved_by, multiple, product, shifted
 from hesc.integers.kinds import BOOL, IntegerKind, check_range, kind_of
 from hesc.integers.prefixes import chosen, equal, less
+from hesc.integers.ranked import in_order
 from hesc.packing.messages import NUMBERS
-from hesc.packing.slots import EncryptedSlots, carries
+from hesc.packing.slots import EncryptedSlots
 from hesc.packing.slots import encrypt as encrypt_slots
 from hesc.params.vectors import VectorParams
 from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from hesc.vectors.evaluation import EvaluationKeys
@@ -60,13 +64,8 @@ class Slotwise:
             )
         self._lanes = params.slot_count // circle
         self._each = circle // width
-        inner = np.zeros((circle, self._lanes), dtype=np.int64)
-        inner[: self._each * width] = np.tile(np.arange(width) < width - 1, self._each)[:, None]
-        # All bits but the highest of each number: no carry leaves it.
-        self._inner = _native.Plaintext.encode_integers(params, inner.reshape(-1), False)
-        highest = np.zeros_like(inner)
-        highest[: self._each * width] = 1 - inner[: self._each * width]
-        self._highest = _native.Plaintext.encode_integers(params, highest.reshape(-1), False)
+        # A mask for each pair of bits, and for each choice of numbers that is asked for.
+        self._masks: dict[tuple[object, ...], _native.Plaintext] = {}
 
     @property
     def capacity(self) -> int:
@@ -85,6 +84,18 @@ class Slotwise:
     def slot_rotations(self) -> list[tuple[int, int]]:
         """The keys that sums and comparisons need: `keygen(params, slot_rotations=...)`."""
         return [(0, -step) for step in self.steps]
+
+    @property
+    def rotations(self) -> list[tuple[int, int]]:
+        """All rotations that any operation takes: plans say which of them a computation does."""
+        named = [*self.slot_rotations, *self.choice_rotations]
+        every = [
+            (dimension, sign * step)
+            for dimension, of in enumerate(self.params.dimensions)
+            for step in range(1, of.length)
+            for sign in (-1, 1)
+        ]
+        return [*named, *(along for along in every if along not in named)]
 
     @property
     def choice_rotations(self) -> list[tuple[int, int]]:
@@ -148,14 +159,56 @@ class Slotwise:
         return array
 
     def inner(self, slots: EncryptedSlots) -> EncryptedSlots:
-        """All bits but the highest of each number; zero there."""
-        native = slots.native.multiply_plain(self._inner)
-        return type(slots)(slots.params, native, NUMBERS, slots.keys)
+        """All bits but the highest of each number; zero there: no carry leaves it."""
+        return self.part(slots, 0, self.kind.width - 1)
 
     def highest(self, slots: EncryptedSlots) -> EncryptedSlots:
         """The highest bit of each number; zero elsewhere."""
-        native = slots.native.multiply_plain(self._highest)
-        return type(slots)(slots.params, native, NUMBERS, slots.keys)
+        return self.part(slots, self.kind.width - 1, self.kind.width)
+
+    def part(self, slots: EncryptedSlots, first: int, end: int) -> EncryptedSlots:
+        """The bits from `first` on and before `end` of each number; zero elsewhere."""
+        if (first, end) not in self._masks:
+            row = self.every((1 << end) - (1 << first))
+            self._masks[first, end] = _native.Plaintext.encode_integers(self.params, row, False)
+        return slots.masked(self._masks[first, end])
+
+    def only(
+        self, slots: EncryptedSlots, numbers: Sequence[int], *, top: bool = False
+    ) -> EncryptedSlots:
+        """These numbers, or the highest bit of each; zero elsewhere."""
+        key = ("numbers", *numbers, top)
+        if key not in self._masks:
+            row = self.where(numbers, top=top)
+            self._masks[key] = _native.Plaintext.encode_integers(self.params, row, False)
+        return slots.masked(self._masks[key])
+
+    def every(self, bits: int) -> NDArray[np.int64]:
+        """A row of slots in which each number has these bits."""
+        width = self.kind.width
+        row = np.zeros((self.params.dimensions[0].length, self._lanes), dtype=np.int64)
+        number = [bits >> bit & 1 for bit in range(width)]
+        row[: self._each * width] = np.tile(number, self._each)[:, None]
+        return row.reshape(-1)
+
+    def where(self, numbers: Sequence[int], *, top: bool = False) -> NDArray[np.int64]:
+        """A row that is one in the bits of these numbers, or in the highest, and zero elsewhere."""
+        width = self.kind.width
+        row = np.zeros((self.params.dimensions[0].length, self._lanes), dtype=np.int64)
+        for number in numbers:
+            block, lane = divmod(number, self._lanes)
+            row[block * width + (width - 1 if top else 0) : (block + 1) * width, lane] = 1
+        return row.reshape(-1)
+
+    def turns(self, origin: int, place: int) -> tuple[int, ...]:
+        """Steps along each dimension that bring one number to the place of another."""
+        lengths = [dimension.length for dimension in self.params.dimensions]
+        steps = []
+        for length in reversed(lengths[1:]):
+            steps.append(_shorter(origin - place, length))
+            origin, place = origin // length, place // length
+        steps.append(_shorter((origin - place) * self.kind.width, lengths[0]))
+        return tuple(reversed(steps))
 
     def truths_row(self, truths: ArrayLike, count: int) -> NDArray[np.int64]:
         """A row of slots with truth values where `highest` leaves bits."""
@@ -180,6 +233,11 @@ class Slotwise:
         bits = self._row(row).reshape(-1, self._lanes)[: self._each * width]
         highest = bits.reshape(self._each, width, self._lanes)[:, -1]
         return np.asarray(highest.reshape(-1)[:count], dtype=bool)
+
+
+def _shorter(steps: int, length: int) -> int:
+    """The same turn of a circle, the short way: different keys take it the other way."""
+    return (steps + length // 2) % length - length // 2
 
 
 class _AlongSlots(Opaque):
@@ -264,13 +322,7 @@ class SlotwiseIntegers(_AlongSlots):
 
     def __add__(self, other: SlotwiseIntegers | ArrayLike) -> SlotwiseIntegers:
         """Carries by Kogge and Stone (1973): each step doubles how far they have come."""
-        layout, slots, second = self.layout, self.slots, self._other(other)
-        summed = slots + second
-        if layout.kind.width == 1:
-            return self._with(summed)
-        passes = layout.inner(summed)
-        generates = layout.inner(slots) * second
-        return self._with(summed + carries(generates, passes, layout.steps).rotate(-1))
+        return self._with(added(self.layout, self.slots, self._other(other)))
 
     __radd__ = __add__
 
@@ -283,6 +335,92 @@ class SlotwiseIntegers(_AlongSlots):
 
     def __neg__(self) -> SlotwiseIntegers:
         return 0 - self
+
+    def __mul__(self, other: SlotwiseIntegers | ArrayLike) -> SlotwiseIntegers:
+        """`width` products of bits, `width - 2` of carries, and a sum; fewer by a public number."""
+        if not isinstance(other, SlotwiseIntegers):
+            numbers = {int(number) for number in self._checked(other).reshape(-1)}
+            if len(numbers) == 1:
+                return self._with(multiple(self.layout, self.slots, numbers.pop()))
+        return self._with(product(self.layout, self.slots, self._lifted(other)))
+
+    __rmul__ = __mul__
+
+    def __lshift__(self, places: SlotwiseIntegers | int) -> SlotwiseIntegers:
+        """By public places a rotation; by encrypted ones a product for each bit of the places."""
+        return self._shifted(places, left=True)
+
+    def __rshift__(self, places: SlotwiseIntegers | int) -> SlotwiseIntegers:
+        """By public or encrypted places; signs stay where there are some."""
+        return self._shifted(places, left=False)
+
+    def __rlshift__(self, other: ArrayLike) -> SlotwiseIntegers:
+        return self.public(other) << self
+
+    def __rrshift__(self, other: ArrayLike) -> SlotwiseIntegers:
+        return self.public(other) >> self
+
+    def _shifted(self, places: SlotwiseIntegers | ArrayLike, *, left: bool) -> SlotwiseIntegers:
+        if isinstance(places, SlotwiseIntegers) or np.ndim(places):
+            self._unsigned("shifts by encrypted places, or by rows of them")
+            by = self._lifted(places)
+            return self._with(shifted(self.layout, self.slots, by, left=left))
+        count = min(whole(places, "the number of places", 0), self.layout.kind.width)
+        return self._with(moved_by(self.layout, self.slots, count if left else -count))
+
+    def divided(
+        self, other: SlotwiseIntegers | ArrayLike, *, digit: int = 2, rest: bool = True
+    ) -> tuple[SlotwiseIntegers, SlotwiseIntegers | None]:
+        """Quotient and remainder of numbers without sign, by digits of so many bits.
+
+        By zero all ones, and the dividend. Digits of `d` bits take `2**d - 1` comparisons side by
+        side; fewer digits follow each other. Without `rest` there is no remainder.
+        """
+        self._unsigned("divisions")
+        digit = whole(digit, "digit", 1, 8)
+        found, left = divided(self.layout, self.slots, self._lifted(other), digit, rest=rest)
+        return self._with(found), None if left is None else self._with(left)
+
+    def __floordiv__(self, other: SlotwiseIntegers | ArrayLike) -> SlotwiseIntegers:
+        return self.divided(other, rest=False)[0]
+
+    def __rfloordiv__(self, other: ArrayLike) -> SlotwiseIntegers:
+        return self.public(other) // self
+
+    def __divmod__(
+        self, other: SlotwiseIntegers | ArrayLike
+    ) -> tuple[SlotwiseIntegers, SlotwiseIntegers]:
+        quotient, left = self.divided(other)
+        assert left is not None  # noqa: S101 - it is asked for
+        return quotient, left
+
+    def __mod__(self, other: SlotwiseIntegers | ArrayLike) -> SlotwiseIntegers:
+        return divmod(self, other)[1]
+
+    def __rmod__(self, other: ArrayLike) -> SlotwiseIntegers:
+        return self.public(other) % self
+
+    def public(self, numbers: ArrayLike) -> SlotwiseIntegers:
+        """Public numbers beside these, as slots that are computed with: added to zero."""
+        return self._with(self._lifted(numbers))
+
+    def ordered(self) -> SlotwiseIntegers:
+        """The numbers in ascending order: `numpy.sort`. Needs rotations that a plan names."""
+        return self._with(in_order(self.layout, self.slots, self.count))
+
+    def _unsigned(self, what: str) -> None:
+        if self.layout.kind.signed:
+            raise ParameterError(
+                f"{what} along slots are of numbers without sign; these are {self.layout.kind}"
+            )
+
+    def _checked(self, numbers: ArrayLike) -> NDArray[Any]:
+        return np.asarray(check_range(numbers, self.layout.kind, "public numbers"))
+
+    def _lifted(self, other: SlotwiseIntegers | ArrayLike) -> EncryptedSlots:
+        """Another operand as slots that are encrypted: public ones are added to zero."""
+        slots = self._other(other)
+        return slots if isinstance(slots, EncryptedSlots) else self.slots + self.slots + slots
 
     def __lt__(self, other: SlotwiseIntegers | ArrayLike) -> SlotwiseTruths:  # type: ignore[override]
         return self._truths(less(self.layout, self.slots, self._other(other)))

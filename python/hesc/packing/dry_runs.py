@@ -20,6 +20,12 @@ class DrySlots(EncryptedSlots):
     Its `DryRun` counts what they take.
     """
 
+    def __init__(
+        self, params: VectorParams, native: _native.SlotsDryValue, content: str, moves: list[int]
+    ) -> None:
+        super().__init__(params, cast("Any", native), content)
+        self._moves = moves
+
     def __reduce__(self) -> Any:
         raise TypeError("a run is not pickled or copied; make it again")
 
@@ -42,6 +48,8 @@ class DrySlots(EncryptedSlots):
         """The value of `carries`, refused where ciphertexts would be."""
         del remedy
         native = _value_of(self).carries(_value_of(passes), list(elements))
+        # What passes carries on is not needed after the last step.
+        self._moves.append(2 * len(elements) - 1)
         return self._dry(native, self.content)
 
     def _with(
@@ -54,12 +62,14 @@ class DrySlots(EncryptedSlots):
         return self._dry(native, self.content if content is None else content)
 
     def _dry(self, native: _native.SlotsDryValue, content: str) -> EncryptedSlots:
-        return DrySlots(self.params, cast("Any", native), content)
+        return DrySlots(self.params, native, content, self._moves)
 
     def _moved(self, element: int, remedy: str) -> EncryptedSlots:
         del remedy  # Keys are made for what a run needs.
         value = _value_of(self)
         own = element == 1 % self.params.ring_index
+        if not own:
+            self._moves.append(1)
         return self._dry(value if own else value.image(element), self.content)
 
     @property
@@ -78,8 +88,14 @@ class DryRun:
     def __init__(self, params: VectorParams) -> None:
         self.params = params
         self.native = _native.SlotsDryRun(params)
+        self._moves: list[int] = []
 
     def input(self, of: EncryptedSlots | None = None) -> DrySlots:
         """What stands for a ciphertext, or for an encryption under the public key."""
         value = self.native.input(None if of is None else of.native)
-        return DrySlots(self.params, cast("Any", value), NUMBERS)
+        return DrySlots(self.params, value, NUMBERS, self._moves)
+
+    @property
+    def rotations(self) -> int:
+        """Automorphisms, one for each rotation along a dimension."""
+        return sum(self._moves)

@@ -124,6 +124,10 @@ class EncryptedSlots(OneCiphertext, Opaque):
 
     __rmul__ = __mul__
 
+    def masked(self, mask: _native.Plaintext) -> EncryptedSlots:
+        """The product with numbers in the clear that are encoded already."""
+        return self._with(self.native.multiply_plain(mask))
+
     def summed(
         self,
         pairs: Sequence[tuple[EncryptedSlots, EncryptedSlots]],
