@@ -188,7 +188,7 @@ def test_objectives_choose_different_engines_and_bits() -> None:
     assert fewest.step >= near.plan(rows, options).step
     asked = replace(options, bits=10)
     assert near.plan(rows, asked, objective="memory").step < fewest.step
-    assert "search alone keeps these options" in str(near.decision_)
+    assert "neighbours alone keeps these options" in str(near.decision_)
 
 
 def test_plans_without_an_objective_are_as_ever() -> None:

@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from hesc._native import HescError, ParameterError
+from hesc._support import documents
 from hesc._support.new_files import check_new, for_owner, new_files, read_whole
 from hesc.cli.batches import IgnoreExtra, after, batches, write_best, write_rows
 from hesc.cli.kept import Kept, kept_in
@@ -33,7 +34,7 @@ from hesc.cli.terminal import (
 from hesc.ml.deployment import ClientFolder
 from hesc.models.conclusions import PROBABILITIES
 from hesc.protocols import ledger, registry
-from hesc.protocols.folders import MANIFEST, ServerFolder
+from hesc.protocols.folders import KINDS, MANIFEST, MANIFEST_BYTES, ServerFolder
 from hesc.protocols.message import Kind, MessageWriter, name_of, query_of, read_messages
 from hesc.protocols.search.index import Index
 from hesc.protocols.search.plan import SearchPlan
@@ -101,11 +102,23 @@ def check_apart(outputs: Mapping[str, Path], folder: Path, json_file: str | None
     here = folder.resolve()
     for name, path in outputs.items():
         above = path.resolve().parents
-        if here in above or any((place / MANIFEST).exists() for place in above):
+        if here in above or any(map(_is_deployed, above)):
             raise HescError(
                 f"{name} {path} lies in a deployment, which is kept as it was made and given away; "
                 f"choose another place"
             )
+
+
+def _is_deployed(folder: Path) -> bool:
+    """Whether a folder is a deployment, or a side of one: other things have manifests too."""
+    manifest = folder / MANIFEST
+    try:
+        return (
+            manifest.is_file()
+            and documents.kind_of(read_whole(manifest, MANIFEST_BYTES, "a manifest")) in KINDS
+        )
+    except (HescError, OSError):
+        return False
 
 
 def warn_of_formulas(classes: Any) -> None:

@@ -72,17 +72,17 @@ class SearchBackend(Backend):
     def alternatives(cls, options: Any) -> list[Alternative]:
         """Plans of as many bits as are asked for, or of several."""
         if options.bits is not None:
-            return [Alternative("search", options)]
+            return [Alternative("neighbours", options)]
         several = [
-            Alternative(f"search, {bits} bits", replace(options, bits=bits))
+            Alternative(f"neighbours, {bits} bits", replace(options, bits=bits))
             for bits in planning.BITS
         ]
         if options.keys is None:
             several += [
-                Alternative(f"search, {name} keys", replace(options, keys=keys))
+                Alternative(f"neighbours, {name} keys", replace(options, keys=keys))
                 for name, keys in (("with", True), ("without", False))
             ]
-        return [Alternative("search", options), *several]
+        return [Alternative("neighbours", options), *several]
 
     def held(self) -> int:
         """The packed records."""
