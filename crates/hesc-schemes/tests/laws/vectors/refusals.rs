@@ -31,6 +31,9 @@ const OTHERS: [&str; 19] = [
     "extract",
     "pack",
     "carries",
+    // Of sets that differ in their plaintext modulus: laws of digits, in hesc_circuits.
+    "divided",
+    "reduced",
     // Makes one; below and in `readers`.
     "encrypt",
     "encrypt_seeded",
