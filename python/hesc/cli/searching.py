@@ -16,7 +16,7 @@ from rich.table import Table
 
 from hesc._native import HescError, ParameterError
 from hesc._support.extras import install_line
-from hesc._support.new_files import check_new, for_owner
+from hesc._support.new_files import for_owner
 from hesc.cli.batches import opened, write_best
 from hesc.cli.files import Folder, check_apart, error_of
 from hesc.cli.terminal import JsonFile, check_outputs, new_result, reading, say, tell
@@ -26,7 +26,7 @@ from hesc.protocols.folders import PLAN, SERVER, ServerFolder
 from hesc.protocols.search.index import Index
 from hesc.protocols.search.plan import SearchPlan
 from hesc.protocols.search.server import SearchServer
-from hesc.protocols.search.vectors import METRICS, length_of
+from hesc.protocols.search.vectors import LONGER, METRICS, lengths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from hesc.protocols.search.nearest import SearchResult
 
-_ROUNDED: Final = 1 + 1e-12
-"""What roundings take away from a length."""
 _ROWS: Final = 1 << 14
 """Vectors that are read at a time."""
 _SHOWN: Final = 20
@@ -134,8 +132,8 @@ class VectorFile:
                 flat = lists.flatten()
                 if lists.null_count or flat.null_count:
                     raise HescError(f"{self.path}: {column[:80]!r} lacks lists, or numbers in some")
-                lengths = set(pc.unique(pc.list_value_length(lists)).to_pylist())
-                if len(lengths) > 1 or not min(lengths):
+                widths = set(pc.unique(pc.list_value_length(lists)).to_pylist())
+                if len(widths) > 1 or not min(widths):
                     raise HescError(
                         f"{self.path}: lists of {column[:80]!r} differ in length, or are empty"
                     )
@@ -168,7 +166,7 @@ class _Seen:
             self.width = batch.shape[1]
             self.first = self.first if self.count else batch[:_SAMPLE]
             self.count += len(batch)
-            self.longest = max(self.longest, *map(length_of, batch))
+            self.longest = max(self.longest, float(lengths(batch).max()))
         if not self.count:
             raise HescError(f"{file.path} has no row")
 
@@ -215,9 +213,9 @@ def build(
     check_apart({"--out": out, "--index": index}, out, json_file)
     file = VectorFile(vectors, column)
     seen = _Seen(file)
-    lengths: dict[str, Any] = {}
+    norms: dict[str, Any] = {}
     if metric != "cosine":
-        lengths = {"norm": seen.longest * _ROUNDED, "query_norm": query_norm}
+        norms = {"norm": seen.longest * LONGER, "query_norm": query_norm}
     if metric == "cosine" and query_norm is not None:
         raise ParameterError("cosines are of vectors of any length: leave out --query-norm")
     if metric not in METRICS or metric == "hamming":
@@ -230,7 +228,7 @@ def build(
         most_records=seen.count if most is None else most,
         keys=keys,
         names=file.names,
-        **lengths,
+        **norms,
     )
     made = Index(planned)
     seconds = _fill(made, file, seen.count)
@@ -355,7 +353,6 @@ def search(
     or Parquet table of numbers), eval with --index and decrypt do the same.
     """
     outputs = {} if out is None else {"--out": out}
-    check_new(outputs)
     check_outputs(outputs, json_file)
     folder = ClientFolder.open(client)
     check_apart(outputs, client, json_file)

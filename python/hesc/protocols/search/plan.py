@@ -440,11 +440,7 @@ class SearchPlan(ModelPlan):
             ShapeError: rows of another length, columns of other names.
 
         """
-        unbounded = np.full(self.dimensions, np.inf)
-        bounds = self.ranges if self.metric == "hamming" else (-unbounded, unbounded)
-        ready = samples.prepared(
-            given, names=self.names, steps=self._computed, ranges=bounds, clip=clip
-        )
+        ready = self._behind_steps(given, bits=self.metric == "hamming", clip=clip)
         if self.metric == "cosine":
             vectors.directions(ready.features)
         if self.metric in {"cosine", "hamming"}:
@@ -477,15 +473,15 @@ class SearchPlan(ModelPlan):
             ShapeError: rows of another length, columns of other names.
 
         """
+        return self.rounded(self._behind_steps(given, bits=False, clip=False).features)
+
+    def _behind_steps(self, given: Samples, *, bits: bool, clip: bool) -> Clipped:
+        """Features behind the transforms: numbers of any size, unless they are bits."""
         unbounded = np.full(self.dimensions, np.inf)
-        ready = samples.prepared(
-            given,
-            names=self.names,
-            steps=self._computed,
-            ranges=(-unbounded, unbounded),
-            clip=False,
+        bounds = self.ranges if bits else (-unbounded, unbounded)
+        return samples.prepared(
+            given, names=self.names, steps=self._computed, ranges=bounds, clip=clip
         )
-        return self.rounded(ready.features)
 
     def rounded(self, features: NDArray[np.float64], *, queries: bool = False) -> NDArray[np.int16]:
         """Whole numbers for features behind the transforms, of records or of queries.
@@ -556,12 +552,12 @@ def _length(value: float | None, name: str) -> float | None:
 
 def _longest(rows: NDArray[np.float64]) -> float:
     """The length of the longest row, and a little more than rounding takes away."""
-    longest = max(map(vectors.length_of, rows))
+    longest = float(vectors.lengths(rows).max())
     if not 1e-100 <= longest <= 1e99:
         raise OutOfRangeError(
             "vectors are finite, not all zeros, and from 1e-100 to 1e99 long: scale them"
         )
-    return longest * (1 + 1e-12)
+    return longest * vectors.LONGER
 
 
 _TELLS: Final = {

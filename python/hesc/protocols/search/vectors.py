@@ -96,9 +96,10 @@ def entries(vectors: Array, *, metric: str, step: float, norm: float) -> NDArray
     if metric == "cosine":
         vectors = directions(vectors)
     elif (place := first_beyond(vectors, norm)) is not None:
+        length = lengths(vectors)[place]
         raise OutOfRangeError(
-            f"vector {place} is {length_of(vectors[place]):.12g} long, and the plan declares "
-            f"{norm:.12g}; scale vectors, or plan for longer ones"
+            f"vector {place} is {length:.12g} long, and the plan declares {norm:.12g}; scale "
+            f"vectors, or plan for longer ones"
         )
     return np.rint(vectors / step).astype(np.int16)
 
@@ -131,18 +132,15 @@ def lengths(vectors: Array) -> Array:
     return found
 
 
-def length_of(vector: Array) -> float:
-    """The Euclidean length of a vector."""
-    return math.hypot(*vector.tolist())
-
-
 def first_beyond(vectors: Array, norm: float) -> int | None:
     """The place of the first vector that is longer than this; None where none is."""
     with np.errstate(over="ignore"):
-        beyond = np.flatnonzero(~(np.square(vectors / norm).sum(axis=1) <= _ROUNDED))
+        beyond = np.flatnonzero(~(np.square(lengths(vectors) / norm) <= _ROUNDED))
     return int(beyond[0]) if len(beyond) else None
 
 
+LONGER: Final = 1 + 1e-12
+"""What the greatest length of some vectors is declared longer by: roundings take some away."""
 _ROUNDED: Final = 1 + 1e-9
 """The square of a length of one, in another order of its sum."""
 
@@ -201,19 +199,20 @@ def dependence(
     if not len(queries):
         return 1.0
     exact = [directions(rows) if metric == "cosine" else rows for rows in (sample, queries)]
-    apart = asked * steps[1] @ (own * steps[0]).T - exact[1] @ exact[0].T
-    if metric == "euclidean":
-        found = [
-            np.square(rows).sum(axis=1)[:, None] + np.square(others).sum(axis=1) - 2 * product
-            for rows, others, product in (
-                (asked * steps[1], own * steps[0], asked * steps[1] @ (own * steps[0]).T),
-                (exact[1], exact[0], exact[1] @ exact[0].T),
-            )
-        ]
-        apart = np.subtract(*(np.sqrt(np.maximum(each, 0)) for each in found))
+    apart = _told(metric, asked * steps[1], own * steps[0]) - _told(metric, exact[1], exact[0])
     expected = score_error(metric, steps=steps, norms=norms, dimensions=sample.shape[1]).rms
     ratio = float(np.sqrt(np.square(apart / expected).mean()))
     return _MORE * ratio if ratio > 1 else 1.0
+
+
+def _told(metric: str, queries: Array, records: Array) -> Array:
+    """Scores of vectors in floating point; of cosines those of directions."""
+    products: Array = queries @ records.T
+    if metric != "euclidean":
+        return products
+    squares = [np.square(rows).sum(axis=1) for rows in (queries, records)]
+    found: Array = np.sqrt(np.maximum(squares[0][:, None] + squares[1] - 2 * products, 0))
+    return found
 
 
 _MORE: Final = 1.1
