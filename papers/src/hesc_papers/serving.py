@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from hesc_papers.report import Report
 from hesc_papers.serving_echo import COMPILED
-from hesc_papers.serving_kills import killed
+from hesc_papers.serving_kills import budgets, killed
 from hesc_papers.serving_run import (
     Book,
     Deployment,
@@ -274,13 +274,17 @@ def endured(
     files: list[int] = []
     runs: list[dict[str, Any]] = []
     with served("whole", place, deployment, book) as server:
-        capacity = _capacity(load, server, token, QUICK._replace(seconds=min(3.0, 60 * minutes)))
+        load.prepare(QUICK.prepared)
+        warm = load.closed(server, token, MANY, min(3.0, 60 * minutes))
+        capacity = warm["a second"]
         piece = min(_PIECE, 60 * minutes / 3)
         for number in range(max(2, round(60 * minutes / piece))):
             runs.append(load.open(server, token, LONG_SHARE * capacity, piece, seed=number))
             memory.append(server.memory)
             files.append(server.files)
         again = load.again(server, token)
+        given = budgets(server, deployment.digest, token)["answers"]["given"]
+    answers = sum(run["answers"] for run in runs)
     first = statistics.median(memory[: max(1, len(memory) // 10)])
     last = statistics.median(memory[-max(1, len(memory) // 10) :])
     return {
@@ -289,7 +293,8 @@ def endured(
         "serving.files_growth": float(files[-1] - files[0]),
         "serving.long_minutes": minutes,
         "serving.long_rate": LONG_SHARE * capacity,
-        "serving.long_answers": float(sum(run["answers"] for run in runs)),
+        "serving.long_answers": float(answers),
+        "serving.long_miscounted": float(abs(given - answers - warm["answers"])),
         "serving.long_refused": float(sum(run["refused"] + run["broken"] for run in runs)),
         "serving.long_wrong": float(sum(run["wrong"] for run in runs)),
         "serving.long_lost": float(again["lost"]),

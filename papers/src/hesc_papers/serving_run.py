@@ -69,6 +69,7 @@ class Book:
     """
 
     def __init__(self, folder: Path, **answers: int | None) -> None:
+        self.answers = answers
         self.tokens = {name: secrets.token_urlsafe(32) for name in answers}
         self.path = folder / "tokens.toml"
         parts = []
@@ -91,6 +92,7 @@ class ServerProcess:
         book: who may ask.
         options: of `hesc serve`.
         echo: bytes of an answer of `echo`.
+        module: what starts it.
 
     """
 
@@ -102,10 +104,11 @@ class ServerProcess:
         book: Book,
         *options: str,
         echo: int = 0,
+        module: str = "hesc_papers.serving_echo",
     ) -> None:
         self._environment = {**os.environ, BYTES: str(echo), "COLUMNS": "200"}
         self._arguments = [
-            *(sys.executable, "-m", "hesc_papers.serving_echo", what, str(deployment.server)),
+            *(sys.executable, "-m", module, what, str(deployment.server)),
             *("--tokens", str(book.path), "--state", str(folder / "state.db"), *options),
         ]
         self.log, self.port = folder / "log", 0
