@@ -419,7 +419,7 @@ def under_fire(
 
 def _left_open(server: ServerProcess, before: int) -> int:
     """Files that are open beyond those before, when connections have had time to end."""
-    end = time.monotonic() + 5
+    end = time.monotonic() + 3
     while server.files > before and time.monotonic() < end:
         time.sleep(0.05)
     return max(0, server.files - before)

@@ -13,8 +13,6 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-import uvicorn
-
 import hesc.serve
 from hesc.cli import main
 from hesc.serve import application
@@ -90,6 +88,8 @@ class Unkept(ServiceState):
 
 def _compiled() -> None:
     """Puts compiled parts into the server's settings."""
+    import uvicorn
+
     made = uvicorn.Config
 
     def config(*arguments: Any, **options: Any) -> Any:

@@ -35,7 +35,7 @@ _AHEAD: Final = 256
 """Queries that are ready while time is left to encrypt them."""
 _LEFT: Final = 4e-4
 """Seconds until the next arrival in which one query may be encrypted or one answer decrypted."""
-_SAMPLE: Final = 2000
+_SAMPLE: Final = 500
 """Answers that are kept to ask for them again."""
 
 
@@ -256,7 +256,14 @@ class Loader:
             self._encrypt()
             found.fresh += 1
         query = self._ready[0] if same else self._ready.popleft()
-        connection.ask(target.request(query.data), query, due)
+        request = target.request(query.data)
+        try:
+            connection.ask(request, query, due)
+        except ConnectionError:
+            connection.close()
+            found.broken += 1
+            connection = Connection(target.port)
+            connection.ask(request, query, due)
         busy.add(connection)
 
     def _read(
@@ -270,10 +277,15 @@ class Loader:
         try:
             given = connection.read()
         except ConnectionError:
+            # Servers close connections that were idle for seconds, also while a request is on
+            # its way: the same bytes again, and as late as it is.
             busy.discard(connection)
             connection.close()
-            free.append(Connection(target.port))
             found.broken += 1
+            if connection.query is not None:
+                other, query = Connection(target.port), connection.query
+                other.ask(target.request(query.data), query, connection.due)
+                busy.add(other)
             return
         if given is None:
             return
