@@ -55,14 +55,14 @@ class Length(NamedTuple):
 
     rounds: int
     seconds: float
-    """Of each run of load."""
+    """Seconds of a run of load."""
     prepared: int
     """Queries that are encrypted before a run: more than it asks."""
     kills: int
     minutes: float
-    """Of the long run."""
+    """Minutes of the long run."""
     shares: tuple[float, ...]
-    """Of the capacity, at which latency is measured."""
+    """Shares of the capacity at which latency is measured."""
 
 
 QUICK: Final = Length(1, 0.2, 1500, 1, 0.03, (SHARE,))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hesc_papers.serving_run import Deployment
 
 _REPLAYS: Final = 8
-"""Of so many queries one is an old one."""
+"""One query in so many is an old one."""
 _PATIENCE: Final = 120.0
 _AGAIN: Final = (409, 429, 503)
 """What a client answers with the same bytes, later."""
