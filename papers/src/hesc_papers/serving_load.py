@@ -128,7 +128,7 @@ class Run:
     latencies: list[float] = field(default_factory=list)
     """Seconds, of each answer, from when its request was due."""
     late: list[float] = field(default_factory=list)
-    """Seconds by which requests left after they were due while a connection was free."""
+    """Seconds by which requests left after they were due, also for want of a connection."""
     statuses: Counter[int] = field(default_factory=Counter)
     seconds: float = 0.0
     busy: float = 0.0
