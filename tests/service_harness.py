@@ -395,8 +395,8 @@ def under_fire(
         given = budgets(server, deployment.digest, book.tokens["hostile"])["answers"]["given"]
         left = _left_open(server, files)
     finally:
-        for client in [*honest, *hostile]:
-            client.ended.set()
+        for ended in [each.ended for each in honest] + [each.ended for each in hostile]:
+            ended.set()
         server.kill()
     sent = set[bytes]().union(*(each.sent for each in hostile))
     answered = set[bytes]().union(*(set(each.answered) for each in hostile))

@@ -106,6 +106,6 @@ if __name__ == "__main__":
     if what == "echo":
         hesc.serve.app = lambda *_, **__: Echo(int(os.environ[BYTES]))  # type: ignore[assignment]
     elif what == "unkept":
-        application.ServiceState = Unkept  # type: ignore[misc]
+        application.ServiceState = Unkept  # type: ignore[attr-defined]
     sys.argv = ["hesc", "serve", *rest]
     main()
