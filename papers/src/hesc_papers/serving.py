@@ -124,7 +124,7 @@ def _reproduced(folder: Path, length: Length, options: Options) -> Report:
             f"shares: medians over rounds in which all take turns, of answers a second of {MANY} "
             "connections; .min and .max are of single rounds. Every query is fresh, and encrypted "
             "before a run; every answer is decrypted after it and held to the model in the clear",
-            "parser and event loop are those that the command chooses, which takes compiled ones where "
+            "parser and event loop are those that the command chooses, compiled ones perhaps where "
             "it finds them; rows that begin with `compiled` have httptools and uvloop in any case",
             "http_overhead_us: the median latency of one connection without a state, less the "
             "median of the server's call in the same round, by the server's rows; both "
