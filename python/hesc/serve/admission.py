@@ -1,8 +1,12 @@
-"""Who is let in: requests under way are bounded for each holder and in all, and so is memory."""
+"""Who is let in: requests under way are bounded for each holder and in all, and so is memory.
+
+Requests in a second are bounded for each holder where its token says so, by this process alone.
+"""
 
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
 from contextlib import contextmanager
 from threading import Event, Lock
@@ -32,6 +36,7 @@ class Admission:
         self._threads, self._places = threads, threads + waiting
         self._lock = Lock()
         self._under_way: Counter[str] = Counter()
+        self._buckets: dict[str, tuple[float, float]] = {}
         self._usual = 0.0
 
     @property
@@ -39,6 +44,27 @@ class Admission:
         """Places that are taken."""
         with self._lock:
             return self._under_way.total()
+
+    def count(self, holder: Holder) -> None:
+        """Counts a request of a holder, whatever becomes of it.
+
+        What it may do in a second is there at once, and comes again evenly.
+
+        Raises:
+            RefusedError: more than may be; it says when to come again.
+
+        """
+        rate = holder.per_second
+        if rate is None:
+            return
+        now, most = time.monotonic(), max(1.0, rate)
+        with self._lock:
+            left, seen = self._buckets.get(holder.name, (most, now))
+            left = min(most, left + rate * (now - seen))
+            if left < 1:
+                wait = math.ceil((1 - left) / rate)
+                raise RefusedError("too-often", ("retry-after", str(min(wait, _LONGEST))))
+            self._buckets[holder.name] = left - 1, now
 
     def enter(self, holder: Holder) -> None:
         """Takes a place, which `leave` gives back.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from functools import partial
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from hesc.protocols import ledger
 from hesc.serve.admission import Turns
@@ -23,6 +23,15 @@ if TYPE_CHECKING:
     from hesc.serve.served_models import Evaluated, OpenServer, ServedModel
     from hesc.serve.state import ServiceState
     from hesc.serve.tokens import Holder
+
+
+_BUDGETS: Final = {
+    "token": "answers",
+    "model": "answers_in_all",
+    "token weights": "numbers",
+    "weights": "numbers_in_all",
+}
+"""What budgets are called where their holders read them."""
 
 
 class GivenAnswer(NamedTuple):
@@ -78,14 +87,43 @@ class Answering:
         if model.numbers is not None:
             name = self._weights[model.digest]
             charges.append(Charge("weights", name, numbers, model.numbers))
+            own = f"{name} {holder.name}"
+            charges.append(Charge("token weights", own, numbers, holder.numbers))
         return charges
+
+    def check(self, holder: Holder, model: ServedModel, most: int | None) -> None:
+        """Refuses what no budget has room for, before it is computed.
+
+        Raises:
+            RefusedError: a budget is used up.
+
+        """
+        self._state.check(self.charges(holder, model, most, 1))
+
+    @staticmethod
+    def name(model: ServedModel, keys: str | None, asked: str) -> bytes:
+        """What an answer is kept by: all that it depends on.
+
+        Args:
+            model: whose answer it is.
+            keys: SHA-256 of the keys to compute with, whose noise is in it.
+            asked: SHA-256 of the query.
+
+        """
+        of_all = ":".join([model.identity, keys or "", asked])
+        return hashlib.sha256(of_all.encode()).digest()
+
+    def names(self, model: ServedModel, keys: str | None, query: bytes) -> tuple[str, bytes]:
+        """SHA-256 of a query, and what its answer is kept by."""
+        asked = hashlib.sha256(query).hexdigest()
+        return asked, self.name(model, keys, asked)
 
     def budgets(
         self, holder: Holder, model: ServedModel, most: int | None
     ) -> dict[str, dict[str, int | None]]:
         """What was given so far, and what may be, for a holder to read."""
         return {
-            {"token": "answers", "model": "answers_in_all", "weights": "numbers"}[charge.kind]: {
+            _BUDGETS[charge.kind]: {
                 "given": self._state.given(charge.kind, charge.name),
                 "most": charge.most,
             }
@@ -113,15 +151,13 @@ class Answering:
             RefusedError: as it says.
 
         """
-        asked = hashlib.sha256(query).hexdigest()
-        # An answer depends on the plan and, by their noise, on the keys; on nothing else.
-        name = hashlib.sha256(":".join([model.digest, keys or "", asked]).encode()).digest()
+        asked, name = self.names(model, keys, query)
         with self._turns.turn(name):
             found = self._state.find(name)
             if found is not None:
                 kept = True
             else:
-                self._state.check(self.charges(holder, model, most, 1))
+                self.check(holder, model, most)
                 evaluated, forget = self._evaluated(holder, model, keys, query)
                 charges = self.charges(holder, model, most, evaluated.numbers)
                 try:
@@ -164,10 +200,6 @@ class Answering:
         if not self._keys.has(name):
             raise RefusedError("keys-missing")
         return self._open.get(tuple(name), lambda: model.opened(self._keys.read(name)))
-
-    def has_keys(self, holder: Holder, model: ServedModel, sha256: str) -> bool:
-        """Whether keys are here."""
-        return self._keys.has(KeyName.of(holder.name, model.digest, sha256))
 
     def keep_keys(self, name: KeyName, model: ServedModel, file: IO[bytes], found: str) -> None:
         """Takes keys that have come: of the hash that they were sent under, and good for the model.
