@@ -11,12 +11,10 @@ import re
 import secrets
 import signal
 import socket
-import sqlite3
 import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,7 +27,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from hesc._native import HescError, ParameterError, WireError
+from hesc._native import HescError, ParameterError
 from hesc.cli import service
 from hesc.ml import (
     ClientFolder,
@@ -42,10 +40,8 @@ from hesc.ml import (
     Search,
 )
 from hesc.serve import app, bodies, responses, tokens
-from hesc.serve import state as state_module
 from hesc.serve.key_files import KeyFiles, KeyName
 from hesc.serve.responses import RefusedError
-from hesc.serve.state import Charge, ServiceState
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -676,105 +672,6 @@ def test_a_holder_has_so_many_requests_and_overload_is_refused_early(
 
         assert asked(application, work) == ["too-many", "busy"]
         assert application._admission.taken == 0
-
-
-# The state
-
-
-def test_the_state_counts_exactly(tmp_path: Path) -> None:
-    """Eight threads, each name by several of them, with amounts that do not divide the budget."""
-    state = ServiceState(tmp_path / "state.db", kept=1 << 20)
-    names = [bytes([n]) for n in range(60)]
-
-    def settle(seed: int) -> list[tuple[bytes, bytes]]:
-        found = []
-        for place in np.random.default_rng(seed).permutation(60):
-            name = names[place]
-            charges = [Charge("token", "a", 3, 100), Charge("model", "m", 1, None)]
-            with suppress(RefusedError):
-                answer, _ = state.settle(name, name + bytes([seed]), charges)
-                found.append((name, answer))
-        return found
-
-    with ThreadPoolExecutor(8) as pool:
-        found = [pair for each in pool.map(settle, range(8)) for pair in each]
-    assert len(dict(found)) == len(set(found)) == 33
-    assert (state.given("token", "a"), state.given("model", "m")) == (99, 33)
-    with pytest.raises(ParameterError, match="another process"):
-        ServiceState(tmp_path / "state.db", kept=1)
-    state.close()
-    state.close()
-    with pytest.raises(RefusedError, match="not-kept"):
-        state.settle(b"", b"", [])
-    again = ServiceState(tmp_path / "state.db", kept=1 << 20)
-    assert all(again.find(name) == answer for name, answer in found)
-    assert again.given("token", "a") == 99
-    again.close()
-    assert (tmp_path / "state.db").stat().st_mode & 0o777 == 0o600
-
-
-def test_the_oldest_answers_go_and_count_again(tmp_path: Path) -> None:
-    state = ServiceState(tmp_path / "state.db", kept=100)
-    charge = [Charge("token", "a", 1, None)]
-    for name in (b"1", b"2", b"3"):
-        state.settle(name, name * 40, charge)
-    assert [state.find(name) is None for name in (b"1", b"2", b"3")] == [True, False, False]
-    assert state.settle(b"1", b"x" * 40, charge) == (b"x" * 40, False)
-    assert state.settle(b"3", b"x" * 40, charge) == (b"3" * 40, True)
-    assert state.given("token", "a") == 4
-    state.close()
-
-
-def test_a_full_disk_gives_nothing_and_passes(tmp_path: Path) -> None:
-    state = ServiceState(tmp_path / "state.db", kept=1 << 30)
-    pages = state._writing.execute("PRAGMA page_count").fetchone()[0]
-    state._writing.execute(f"PRAGMA max_page_count = {pages + 2}")
-    charge = [Charge("token", "a", 1, 10)]
-    with pytest.raises(RefusedError, match="not-kept"):
-        state.settle(b"1", bytes(1 << 16), charge)
-    assert (state.works, state.given("token", "a"), state.find(b"1")) == (False, 0, None)
-    state._writing.execute("PRAGMA max_page_count = 100000")
-    assert state.settle(b"1", bytes(1 << 16), charge) == (bytes(1 << 16), False)
-    assert (state.works, state.given("token", "a")) == (True, 1)
-    state.close()
-
-
-def test_what_fails_halfway_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the answer nor its cost, where writing ends between the two and the disk's word."""
-    state = ServiceState(tmp_path / "state.db", kept=1 << 20)
-    settled = state_module._settled
-
-    def broken(*arguments: Any) -> None:
-        settled(*arguments)
-        raise sqlite3.OperationalError("disk I/O error")
-
-    charge = [Charge("token", "a", 1, 10)]
-    monkeypatch.setattr(state_module, "_settled", broken)
-    with pytest.raises(RefusedError, match="not-kept"):
-        state.settle(b"1", b"first", charge)
-    monkeypatch.undo()
-    assert (state.given("token", "a"), state.find(b"1")) == (0, None)
-    assert state.settle(b"1", b"second", charge) == (b"second", False)
-    assert state.given("token", "a") == 1
-    state.close()
-
-
-@pytest.mark.parametrize("what", ["empty", "text", "other", "version"])
-def test_other_files_are_no_state(tmp_path: Path, what: str) -> None:
-    path = tmp_path / "state.db"
-    if what in ("empty", "text"):
-        path.write_text("" if what == "empty" else "no database" * 100)
-    else:
-        if what == "version":
-            ServiceState(path, kept=1).close()
-        db = sqlite3.connect(path)
-        db.execute("PRAGMA user_version = 7")
-        db.execute("CREATE TABLE x (y)")
-        db.commit()
-        db.close()
-    for _ in range(2):
-        with pytest.raises(WireError, match="no state of a service"):
-            ServiceState(path, kept=1)
 
 
 # A process

@@ -9,7 +9,6 @@ import os
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from hesc._native import ParameterError
@@ -20,7 +19,7 @@ from hesc.serve.figures import CONTENT, Figures
 from hesc.serve.key_files import KeyFiles, KeyName
 from hesc.serve.responses import RefusedError, Response
 from hesc.serve.served_models import ServedModel, served
-from hesc.serve.state import ServiceState
+from hesc.serve.state import ServiceState, beside
 from hesc.serve.tokens import HASH, TokenFile
 
 if TYPE_CHECKING:
@@ -408,9 +407,9 @@ def app(
             f"keeps none of those: give at least that"
         )
     book = TokenFile(tokens)
-    opened = ServiceState(state, kept=kept_bytes)
+    opened = ServiceState.open(state, kept=kept_bytes)
     try:
-        place = Path(state)
+        place = beside(state)
         keys = KeyFiles(place.with_name(place.name + ".keys"), most=key_bytes)
         return Application(
             models,
