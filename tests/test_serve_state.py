@@ -863,7 +863,7 @@ def test_another_state_in_its_place_is_refused(place: Place) -> None:
 def test_a_damaged_mark_is_no_mark(file: Place, data: bytes) -> None:
     file.open().close()
     good = file.seen.read_bytes()
-    for each in (data, good[:-1], good.replace(b" 0\n", b" -1\n")):
+    for each in (data, good[:-1], good.replace(b" 0", b" -")):
         file.seen.write_bytes(each)
         with pytest.raises(HescError, match="mark of a state"):
             file.open()
@@ -898,7 +898,7 @@ def test_a_mark_that_cannot_be_written_is_said(
         assert "state.seen cannot be written: No such file" in caplog.text
         (file.files.parent / "away").rename(folder)
         until(lambda: state.works)
-    assert (folder / "state.seen").read_bytes().endswith(b" 1\n")
+    assert int((folder / "state.seen").read_bytes().split()[-1]) == 1
 
 
 def old_file(path: Path) -> None:
@@ -917,7 +917,7 @@ def test_version_1_is_brought_to_this_one(file: Place) -> None:
         # Of 51 bytes the oldest go.
         assert [state.find(name_of(n)) for n in (2, 3)] == [None, b"third"]
         added(state, "ann", name_of(5))
-    assert file.seen.read_bytes().endswith(b" 4\n")
+    assert int(file.seen.read_bytes().split()[-1]) == 4
     assert file.sql("PRAGMA user_version") == [(2,)]
     with opened(file) as state:
         assert state.given("token", "clinic") == 3
