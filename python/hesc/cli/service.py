@@ -31,6 +31,19 @@ def serve(
             "postgresql://..., which several machines share."
         ),
     ],
+    files: Annotated[
+        Path | None,
+        typer.Option(
+            help="What names of this machine's files begin with, where the state is no file."
+        ),
+    ] = None,
+    accept_restored: Annotated[
+        bool,
+        typer.Option(
+            "--accept-restored-state",
+            help="Take a state that is an old copy: its budgets begin anew from there.",
+        ),
+    ] = False,
     index: Annotated[
         list[Path] | None,
         typer.Option(help="The file of a search's records, of hesc index; may be repeated."),
@@ -92,6 +105,8 @@ def serve(
         servers,
         tokens=tokens,
         state=state,
+        files=files,
+        accept_restored=accept_restored,
         indexes=index or (),
         origins=origin or (),
         threads=threads,

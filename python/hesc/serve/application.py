@@ -7,7 +7,6 @@ import logging
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hesc._native import ParameterError
@@ -21,7 +20,7 @@ from hesc.serve.key_files import KeyFiles
 from hesc.serve.responses import RefusedError, Response
 from hesc.serve.routes import routed
 from hesc.serve.served_models import ServedModel, served
-from hesc.serve.state import ServiceState
+from hesc.serve.state import ServiceState, beside
 from hesc.serve.tokens import TokenFile
 
 if TYPE_CHECKING:
@@ -194,6 +193,8 @@ def app(
     *,
     tokens: str | PathLike[str],
     state: str | PathLike[str],
+    files: str | PathLike[str] | None = None,
+    accept_restored: bool = False,
     indexes: Iterable[str | PathLike[str]] = (),
     origins: Iterable[str] = (),
     threads: int | None = None,
@@ -213,8 +214,12 @@ def app(
             answers that client alone.
         tokens: a file in TOML of who may ask; see docs/serving.md.
         state: a file of SQLite with answers, counts and jobs, made where there is none, which one
-            process has at a time. Beside it lie folders of public keys, `.keys`, and of prepared
-            queries, `.prepared`.
+            process has at a time; or `postgresql://user@host/database`, which several share.
+        files: what names of this machine's files begin with, where the state is no file: folders of
+            public keys, `.keys`, and of prepared queries, `.prepared`, and `.seen`, which says how
+            far the state had come. They lie beside a state that is a file.
+        accept_restored: whether a state is taken that had come further: an old copy of it, from
+            which budgets begin anew.
         indexes: files of records, of `hesc index build`, for searches that have theirs apart.
         origins: pages that browsers let ask, as `https://example.org`.
         threads: queries that are computed at once; as many as there are processors.
@@ -230,7 +235,8 @@ def app(
 
     Raises:
         ParameterError: an index that is missing or of no plan, a file of tokens that says something
-            else, too little room for an answer, or a state that another process has.
+            else, too little room for an answer, a state that another process has or that is an old
+            copy.
         WireError: folders or a state that are damaged.
         OSError: files that may not be read or written.
 
@@ -255,9 +261,9 @@ def app(
             f"keeps none of those: give at least that"
         )
     book = TokenFile(tokens)
-    opened = ServiceState(state, kept=kept_bytes)
+    opened = ServiceState.open(state, kept=kept_bytes, files=files, accept_restored=accept_restored)
     try:
-        place = Path(state)
+        place = beside(state, files)
         keys = KeyFiles(place.with_name(place.name + ".keys"), most=key_bytes)
         for model in models.values():
             model.prepare_in(place.with_name(place.name + ".prepared"))
