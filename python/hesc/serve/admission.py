@@ -106,16 +106,32 @@ class Turns:
     @contextmanager
     def turn(self, name: bytes) -> Iterator[None]:
         """Waits until nobody else has this name, and has it."""
-        while True:
-            with self._lock:
-                other = self._running.get(name)
-                if other is None:
-                    mine = self._running[name] = Event()
-                    break
+        while (other := self._take(name)) is not None:
             other.wait()
         try:
             yield
         finally:
-            with self._lock:
-                del self._running[name]
-            mine.set()
+            self._give_back(name)
+
+    @contextmanager
+    def turn_now(self, name: bytes) -> Iterator[bool]:
+        """Whether nobody else has this name; then it is had until the end."""
+        mine = self._take(name) is None
+        try:
+            yield mine
+        finally:
+            if mine:
+                self._give_back(name)
+
+    def _take(self, name: bytes) -> Event | None:
+        """Takes a name, or gives what is set when who has it gives it back."""
+        with self._lock:
+            other = self._running.get(name)
+            if other is None:
+                self._running[name] = Event()
+            return other
+
+    def _give_back(self, name: bytes) -> None:
+        with self._lock:
+            mine = self._running.pop(name)
+        mine.set()

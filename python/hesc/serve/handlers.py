@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from hesc.serve import bodies
+from hesc.serve.answering import Asking, answer_name
 from hesc.serve.figures import CONTENT
 from hesc.serve.key_files import KeyName
 from hesc.serve.responses import RefusedError, Response
@@ -154,15 +156,25 @@ class Handlers:
             self._admission.leave(holder)
             raise
 
-        def work() -> GivenAnswer:
-            try:
-                return self._answering.answer(holder, model, most, keys, query)
-            finally:
-                self._admission.leave(holder)
-
-        given = await self._in_a_thread(work)
+        asking = Asking.of(holder, model, most, keys, query)
+        try:
+            given = await self._answering.answer_here(asking)
+        except BaseException:
+            self._admission.leave(holder)
+            raise
+        if given is not None:
+            self._admission.leave(holder)
+        else:
+            given = await self._in_a_thread(partial(self._in_turn, asking))
         heads = ("hesc-query", given.query), ("hesc-kept", "true" if given.kept else "false")
         return Response.of_bytes(given.answer, *heads)
+
+    def _in_turn(self, asking: Asking) -> GivenAnswer:
+        """The answer to a query that has a place, which it gives back."""
+        try:
+            return self._answering.answer(asking)
+        finally:
+            self._admission.leave(asking.holder)
 
     async def _query(self, model: ServedModel, request: Request) -> bytes:
         """The body of a request that has a place."""
@@ -203,7 +215,8 @@ class Handlers:
         self._admission.enter(holder)
         try:
             query = await self._query(model, request)
-            job = await self._in_a_thread(lambda: self._jobs.add(holder, model, most, keys, query))
+            asking = Asking.of(holder, model, most, keys, query)
+            job = await self._in_a_thread(partial(self._jobs.add, asking))
         finally:
             self._admission.leave(holder)
         return await self._in_a_thread(lambda: self._told(model, job))
@@ -213,7 +226,7 @@ class Handlers:
         return await self._in_a_thread(lambda: self._told(model, job))
 
     async def _found(self, holder: Holder, model: ServedModel, request: Request) -> Job:
-        name = self._answering.name(model, _named_keys(model, request), request.parts["sha256"])
+        name = answer_name(model, _named_keys(model, request), request.parts["sha256"])
         found: Job | None = await self._in_a_thread(lambda: self._state.job(holder.name, name))
         if found is None:
             raise RefusedError("not-found")

@@ -12,6 +12,7 @@ import time
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Final
 
+from hesc.serve.answering import Asking
 from hesc.serve.key_files import KeyName
 from hesc.serve.responses import RefusedError
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from hesc.serve.key_files import KeyFiles
     from hesc.serve.served_models import ServedModel
     from hesc.serve.state import Job, ServiceState
-    from hesc.serve.tokens import Holder, TokenFile
+    from hesc.serve.tokens import TokenFile
 
 _LOG: Final = logging.getLogger("hesc.serve")
 _LOOK: Final = 1.0
@@ -92,38 +93,36 @@ class JobQueue:
         """Whether a job could be computed here."""
         return job.keys is None or self._keys.has(KeyName.of(job.holder, job.model, job.keys))
 
-    def add(
-        self, holder: Holder, model: ServedModel, most: int | None, keys: str | None, query: bytes
-    ) -> Job:
+    def add(self, asking: Asking) -> Job:
         """Puts a query in the queue; the same query again is the same job.
 
         Raises:
             RefusedError: keys that are not here, a budget that is used up, or no room.
 
         """
-        asked, name = self._answering.names(model, keys, query)
+        holder, model, name = asking.holder, asking.model, asking.name
         found = self._state.job(holder.name, name)
         if found is not None and found.problem is None:
             return found
-        if keys is not None and not self._keys.has(KeyName.of(holder.name, model.digest, keys)):
+        if asking.kept_keys is not None and not self._keys.has(asking.kept_keys):
             raise RefusedError("keys-missing")
         if self._state.find(name) is None:
-            self._answering.check(holder, model, most)
+            self._answering.check(holder, model, asking.most)
         if found is not None:
             # What was refused before may be given now.
             self._state.drop_job(holder.name, name)
         job = self._state.add_job(
             holder.name,
             model.digest,
-            keys,
-            asked,
+            asking.keys,
+            asking.asked,
             name,
-            query,
+            asking.query,
             longest_answer=model.longest_answer,
             room=(min(holder.job_bytes, self._room), self._room),
             now=time.time(),
         )
-        self._figures.add("hesc_jobs_total", model=model.digest[:12])
+        self._figures.add("hesc_jobs_total", model=model.label)
         self._wake.set()
         return job
 
@@ -186,9 +185,9 @@ class JobQueue:
         holder = next((each for each in book.holders if each.name == job.holder), None)
         if holder is None or not holder.hashes or not holder.may(job.model):
             return "no-token"
-        model = self._models[job.model]
+        model, most = self._models[job.model], book.budgets.get(job.model)
         try:
-            self._answering.answer(holder, model, book.budgets.get(job.model), job.keys, query)
+            self._answering.answer(Asking.of(holder, model, most, job.keys, query))
         except RefusedError as refused:
             if refused.name in _LATER:
                 raise

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _AT_ONCE: Final = ("linear", "trees", "search")
 """Protocols whose server answers several queries at once. The others keep what they compile of
 their plan, and several threads on one such server have not been tried."""
+_QUICK: Final = 1e-3
+_WEIGHT: Final = 0.1
 _PREPARED: Final = 10_000
 """Prepared queries that are kept of each model, at most."""
 
@@ -68,6 +70,9 @@ class ServedModel:
         self._data = folder.model
         self._base = registry.read_server(folder.model)
         self._prepared: Preparations | None = None
+        self.label = self.digest[:12]
+        """What figures call it."""
+        self._per_byte: float | None = None
         self.identity = self.digest
         """What answers depend on beside queries and keys: the plan, and records that can differ."""
         self.numbers: int | None = None
@@ -86,6 +91,20 @@ class ServedModel:
         made = folders.manifest("client folder", files, plan=self.digest, below={})
         self.files = {MANIFEST: made, **files}
         """The folder `client/`, by names of files."""
+
+    def took(self, seconds: float, size: int) -> None:
+        """Learns how long a query of so many bytes takes."""
+        found, before = seconds / max(1, size), self._per_byte
+        self._per_byte = found if before is None else before + _WEIGHT * (found - before)
+
+    def is_quick(self, size: int) -> bool:
+        """Whether a query of so many bytes is answered sooner than another thread would begin.
+
+        One that counts what it hides never is: it is answered one by one, and may be waited for.
+        """
+        if self._per_byte is None or self.numbers is not None or self.takes_keys:
+            return False
+        return self.plan.protocol in _AT_ONCE and size * self._per_byte < _QUICK
 
     @property
     def lacks_records(self) -> bool:

@@ -123,6 +123,11 @@ class ServiceState(JobStore):
         """Whether the last write went well."""
         return self._database.works and self._seen.works and self._thread.is_alive()
 
+    @property
+    def reads_here(self) -> bool:
+        """Whether `find` and `given` wait for no other machine."""
+        return self._database.reads_here
+
     def find(self, name: bytes) -> bytes | None:
         """The answer to a query that was given before, while it is kept.
 
@@ -172,12 +177,23 @@ class ServiceState(JobStore):
                 Where a connection was lost, it may have been counted: it is found by its name.
 
         """
+        return self.submit(name, answer, charges).result()
+
+    def submit(
+        self, name: bytes, answer: bytes, charges: Sequence[Charge]
+    ) -> Future[tuple[bytes, bool]]:
+        """What `settle` gives or raises, when it is on the disk. Arguments are those of `settle`.
+
+        Raises:
+            RefusedError: the state is closed.
+
+        """
         entry = Entry(name, answer, charges, Future())
         with self._closing:
             if self._closed:
                 raise RefusedError("not-kept", ("retry-after", "5"))
             self._entries.put(entry)
-        return entry.outcome.result()
+        return entry.outcome
 
     def close(self) -> None:
         """Ends when all that waits is written."""
