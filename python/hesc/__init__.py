@@ -39,19 +39,20 @@ from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from hesc.integers.transciphering.secret import CipherKey
-    from hesc.ml.remote import AsyncClient, Client, ServiceError
+    from hesc.ml.remote.exchanges import ServiceError
+    from hesc.ml.remote.faces import AsyncClient, Client
     from hesc.secret import Decryptor, SecretEncryptor, SecretKey, keygen
 
 __version__ = version("hesc")
 
 _LATER = {
-    "AsyncClient": "hesc.ml.remote",
+    "AsyncClient": "hesc.ml.remote.faces",
     "CipherKey": "hesc.integers.transciphering.secret",
-    "Client": "hesc.ml.remote",
+    "Client": "hesc.ml.remote.faces",
     "Decryptor": "hesc.secret",
     "SecretEncryptor": "hesc.secret",
     "SecretKey": "hesc.secret",
-    "ServiceError": "hesc.ml.remote",
+    "ServiceError": "hesc.ml.remote.exchanges",
     "keygen": "hesc.secret",
 }
 

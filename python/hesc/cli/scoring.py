@@ -29,7 +29,7 @@ from hesc.cli.terminal import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.ml.remote import Client
+    from hesc.ml.remote.faces import Client
 
 _TOKEN: Final = "HESC_TOKEN"  # noqa: S105 - a variable's name
 _TOKEN_BYTES: Final = 1 << 10
@@ -96,7 +96,7 @@ def score(
     and encrypted queries that were on their way. These are sent again as they are, which counts
     them once. The plan is printed when it is fetched, before anything is sent.
     """
-    from hesc.ml.remote import Client
+    from hesc.ml.remote.faces import Client
 
     check_outputs({"--out": out}, json_file)
     check_apart({"--out": out}, folder, json_file)

@@ -115,7 +115,7 @@ class Application:
     async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
         start = time.perf_counter()
         headers = dict(scope["headers"])
-        seen, response = _Seen(), RefusedError("failed").response()
+        seen, response = _LogLine(), RefusedError("failed").response()
         try:
             response = await self._handled(scope, receive, headers, seen)
         except RefusedError as refused:
@@ -142,7 +142,7 @@ class Application:
         await _send(response.and_heads(*self._origins.shown(headers)), send)
 
     async def _handled(
-        self, scope: Scope, receive: Receive, headers: dict[bytes, bytes], seen: _Seen
+        self, scope: Scope, receive: Receive, headers: dict[bytes, bytes], seen: _LogLine
     ) -> Response:
         """The response; who asks what is noted as soon as it is known.
 
@@ -167,7 +167,7 @@ class Application:
         return await self._handlers.asked(handler, holder, request)
 
 
-class _Seen:
+class _LogLine:
     """What is known of a request so far, for its line in the log."""
 
     who = "-"

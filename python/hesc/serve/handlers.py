@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from hesc.serve.figures import Figures
     from hesc.serve.job_queue import JobQueue
     from hesc.serve.key_files import KeyFiles
-    from hesc.serve.routes import Receive, Request
+    from hesc.serve.routes import HttpRequest, Receive
     from hesc.serve.served_models import ServedModel
     from hesc.serve.state import Job, ServiceState
     from hesc.serve.tokens import Holder, TokenFile
 
-    Does = Callable[[Holder, ServedModel, Request], Awaitable[Response]]
+    Does = Callable[[Holder, ServedModel, HttpRequest], Awaitable[Response]]
 
 ResultT = TypeVar("ResultT")
 _CLOSE: Final = ("connection", "close")
@@ -91,7 +91,7 @@ class Handlers:
             raise RefusedError("not-ready", ("retry-after", "5"))
         return Response.of_json({"status": "ready" if handler == "readyz" else "alive"})
 
-    async def asked(self, handler: str, holder: Holder, request: Request) -> Response:
+    async def asked(self, handler: str, holder: Holder, request: HttpRequest) -> Response:
         """What a holder of a token asks for.
 
         Raises:
@@ -128,7 +128,7 @@ class Handlers:
         """Answers that a model gives in all, as the file of tokens says now."""
         return self._tokens.book().budgets.get(model.digest)
 
-    async def _model(self, holder: Holder, model: ServedModel, request: Request) -> Response:
+    async def _model(self, holder: Holder, model: ServedModel, request: HttpRequest) -> Response:
         del request
         files = {
             name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
@@ -138,7 +138,9 @@ class Handlers:
         budgets = await self._in_a_thread(lambda: self._answering.budgets(holder, model, most))
         return Response.of_json({**_described(model), "client": files, "budgets": budgets})
 
-    async def _client_file(self, holder: Holder, model: ServedModel, request: Request) -> Response:
+    async def _client_file(
+        self, holder: Holder, model: ServedModel, request: HttpRequest
+    ) -> Response:
         del holder
         data = model.files.get(request.parts["file"])
         if data is None:
@@ -147,7 +149,7 @@ class Handlers:
         kind = ("content-type", "application/json")
         return Response(200, data, (kind, ("etag", f'"{found}"'), ("hesc-sha256", found)))
 
-    async def _answer(self, holder: Holder, model: ServedModel, request: Request) -> Response:
+    async def _answer(self, holder: Holder, model: ServedModel, request: HttpRequest) -> Response:
         keys, most = _named_keys(model, request), self._most(model)
         self._admission.enter(holder)
         try:
@@ -176,7 +178,7 @@ class Handlers:
         finally:
             self._admission.leave(asking.holder)
 
-    async def _query(self, model: ServedModel, request: Request) -> bytes:
+    async def _query(self, model: ServedModel, request: HttpRequest) -> bytes:
         """The body of a request that has a place."""
         if (bodies.stated(request.headers) or 0) > model.longest_query:
             raise RefusedError("too-long", _CLOSE)
@@ -194,7 +196,9 @@ class Handlers:
             await asyncio.wait([job])
             raise
 
-    async def _list_jobs(self, holder: Holder, model: ServedModel, request: Request) -> Response:
+    async def _list_jobs(
+        self, holder: Holder, model: ServedModel, request: HttpRequest
+    ) -> Response:
         del request
         found = await self._in_a_thread(lambda: self._state.jobs(holder.name, model.digest))
         listed = [
@@ -210,7 +214,7 @@ class Handlers:
         ]
         return Response.of_json({"jobs": listed})
 
-    async def _post_job(self, holder: Holder, model: ServedModel, request: Request) -> Response:
+    async def _post_job(self, holder: Holder, model: ServedModel, request: HttpRequest) -> Response:
         keys, most = _named_keys(model, request), self._most(model)
         self._admission.enter(holder)
         try:
@@ -221,11 +225,11 @@ class Handlers:
             self._admission.leave(holder)
         return await self._in_a_thread(lambda: self._told(model, job))
 
-    async def _job(self, holder: Holder, model: ServedModel, request: Request) -> Response:
+    async def _job(self, holder: Holder, model: ServedModel, request: HttpRequest) -> Response:
         job = await self._found(holder, model, request)
         return await self._in_a_thread(lambda: self._told(model, job))
 
-    async def _found(self, holder: Holder, model: ServedModel, request: Request) -> Job:
+    async def _found(self, holder: Holder, model: ServedModel, request: HttpRequest) -> Job:
         name = answer_name(model, _named_keys(model, request), request.parts["sha256"])
         found: Job | None = await self._in_a_thread(lambda: self._state.job(holder.name, name))
         if found is None:
@@ -244,12 +248,16 @@ class Handlers:
         made = Response.of_json({"ahead": ahead, "problem": problem})._replace(status=202)
         return made.and_heads(("location", path), ("retry-after", str(wait)))
 
-    async def _delete_job(self, holder: Holder, model: ServedModel, request: Request) -> Response:
+    async def _delete_job(
+        self, holder: Holder, model: ServedModel, request: HttpRequest
+    ) -> Response:
         job = await self._found(holder, model, request)
         await self._in_a_thread(lambda: self._state.drop_job(holder.name, job.name))
         return Response.of_bytes(b"", status=204)
 
-    async def _job_answer(self, holder: Holder, model: ServedModel, request: Request) -> Response:
+    async def _job_answer(
+        self, holder: Holder, model: ServedModel, request: HttpRequest
+    ) -> Response:
         job = await self._found(holder, model, request)
         answer: bytes | None = None
         if job.done and job.problem is None:
@@ -258,7 +266,7 @@ class Handlers:
             raise RefusedError("not-found")
         return _ranged(answer, request.headers.get(b"range"))
 
-    async def _has_keys(self, holder: Holder, model: ServedModel, request: Request) -> Response:
+    async def _has_keys(self, holder: Holder, model: ServedModel, request: HttpRequest) -> Response:
         if not model.takes_keys:
             raise RefusedError("not-found")
         name = KeyName.of(holder.name, model.digest, request.parts["sha256"])
@@ -266,7 +274,7 @@ class Handlers:
             raise RefusedError("not-found")
         return Response.of_bytes(b"", status=204)
 
-    async def _put_keys(self, holder: Holder, model: ServedModel, request: Request) -> Response:
+    async def _put_keys(self, holder: Holder, model: ServedModel, request: HttpRequest) -> Response:
         if not model.takes_keys:
             raise RefusedError("not-found")
         size = bodies.stated(request.headers)
@@ -300,7 +308,7 @@ class Handlers:
             await self._in_a_thread(work)
 
 
-def _named_keys(model: ServedModel, request: Request) -> str | None:
+def _named_keys(model: ServedModel, request: HttpRequest) -> str | None:
     """The keys that a request names, where its model takes any.
 
     Raises:

@@ -130,7 +130,7 @@ def _pattern(path: str) -> re.Pattern[str]:
 _ADDRESSES: Final = [(_pattern(route.path), route) for route in ROUTES]
 
 
-class Request(NamedTuple):
+class HttpRequest(NamedTuple):
     """What a request says before its body."""
 
     method: str
@@ -153,7 +153,7 @@ class Request(NamedTuple):
         return text
 
 
-def routed(scope: Scope, receive: Receive) -> tuple[Route, Request]:
+def routed(scope: Scope, receive: Receive) -> tuple[Route, HttpRequest]:
     """The address of a request, and what the request says.
 
     Raises:
@@ -170,7 +170,7 @@ def routed(scope: Scope, receive: Receive) -> tuple[Route, Request]:
                 raise RefusedError("wrong-method", ("allow", ", ".join(route.methods)))
             headers = dict(scope["headers"])
             query = scope.get("query_string", b"")
-            return route, Request(method, query, headers, receive, found.groupdict())
+            return route, HttpRequest(method, query, headers, receive, found.groupdict())
     raise RefusedError("not-found")
 
 

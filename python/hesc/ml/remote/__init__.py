@@ -3,10 +3,3 @@
 Both fetch a plan, make and keep keys, encrypt, ask, wait, ask again and decrypt. docs/serving.md is
 the tutorial.
 """
-
-from __future__ import annotations
-
-from hesc.ml.remote.exchanges import ServiceError
-from hesc.ml.remote.faces import AsyncClient, Client
-
-__all__ = ["AsyncClient", "Client", "ServiceError"]

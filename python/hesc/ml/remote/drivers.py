@@ -71,7 +71,7 @@ class Address:
         self.timeout = timeout
 
     def options(self) -> dict[str, Any]:
-        """Of httpx's clients."""
+        """Options of httpx's clients."""
         httpx = _httpx()
         verify: Any = True
         if self._certificates is not None:

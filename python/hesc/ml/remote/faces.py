@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Never
 
 from hesc._native import ParameterError
+from hesc.ml.remote.client_folder import KeptClient
 from hesc.ml.remote.drivers import Address, AsyncDriver, Driver
 from hesc.ml.remote.flows import Flows, together
-from hesc.ml.remote.kept import KeptClient
 from hesc.protocols.search.nearest import Best, SearchResult
 
 if TYPE_CHECKING:
@@ -219,7 +219,8 @@ class Client(_Face):
 
     def close(self) -> None:
         """Ends connections. The folder stays."""
-        self._driver.close()
+        if "_driver" in vars(self):
+            self._driver.close()
 
     def __enter__(self) -> Self:
         return self
@@ -280,7 +281,8 @@ class AsyncClient(_Face):
 
     async def close(self) -> None:
         """Ends connections. The folder stays."""
-        await self._driver.close()
+        if "_driver" in vars(self):
+            await self._driver.close()
 
     async def __aenter__(self) -> Self:
         return self

@@ -12,6 +12,7 @@ from hesc._native import ParameterError, WireError
 from hesc._support import documents
 from hesc._support.inputs import whole
 from hesc._support.progress import Bar, doing
+from hesc.ml.remote.client_folder import KeptClient, read_plan
 from hesc.ml.remote.exchanges import (
     Asked,
     Flow,
@@ -24,7 +25,6 @@ from hesc.ml.remote.exchanges import (
     refused,
     seconds_of,
 )
-from hesc.ml.remote.kept import KeptClient, read_plan
 from hesc.protocols import registry
 from hesc.protocols.message import Kind
 from hesc.protocols.runs import prepared

@@ -67,6 +67,8 @@ class ServiceState(JobStore):
 
     def __init__(self, database: Database, seen: SeenFile, *, kept: int) -> None:
         super().__init__(database, kept)
+        self.reads_here = database.reads_here
+        """Whether `find` and `given` wait for no other machine."""
         self.salt: str = database.read(lambda rows: rows.one("SELECT salt FROM salt"))
         """Drawn once for each state: names of weights are hashed with it."""
         self._seen = seen
@@ -122,11 +124,6 @@ class ServiceState(JobStore):
     def works(self) -> bool:
         """Whether the last write went well."""
         return self._database.works and self._seen.works and self._thread.is_alive()
-
-    @property
-    def reads_here(self) -> bool:
-        """Whether `find` and `given` wait for no other machine."""
-        return self._database.reads_here
 
     def find(self, name: bytes) -> bytes | None:
         """The answer to a query that was given before, while it is kept.
