@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import httpx
 import numpy as np
+import pandas as pd
 import pytest
 import trustme
 import uvicorn
@@ -267,6 +268,11 @@ def test_predictions_are_those_of_the_model(folder: Path, tmp_path: Path) -> Non
             assert np.abs(client.predict_proba(X[:9]) - model.predict_proba(X[:9])).max() < error
             with pytest.raises(ParameterError, match="no search"):
                 client.search(X[:1])
+            frame = pd.DataFrame(X, columns=[f"x{place}" for place in range(4)])
+            assert client.predict(frame).tolist() == clear("scores")(X).tolist()
+            assert client.predict(X.tolist()).tolist() == clear("scores")(X).tolist()
+            with pytest.raises(hesc.ShapeError):
+                client.predict(frame[["x1", "x0", "x3", "x2"]])
             with pytest.raises(hesc.OutOfRangeError):
                 client.predict(X * 100)
             assert client.predict(X[:3] * 100, clip=True).shape == (3,)

@@ -52,10 +52,16 @@ class KeptClient:
         folder: where they are kept; None for as long as the process lasts.
         passphrase: seals the secret key.
 
+    Raises:
+        ParameterError: what is no path, or no text.
+        WireError, OSError: a folder that is damaged, or may not be read.
+
     """
 
     def __init__(self, folder: str | PathLike[str] | None, passphrase: str | None) -> None:
         self._folder = None if folder is None else path_of(folder, "folder")
+        if passphrase is not None and not isinstance(passphrase, str):
+            raise ParameterError("passphrase= is text, or None where the key is not sealed")
         self._passphrase = passphrase
         self._taking = Lock()
         self._plan: Any = None

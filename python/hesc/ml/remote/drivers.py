@@ -11,12 +11,13 @@ import re
 import ssl
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from hesc._native import HescError, ParameterError
 from hesc._support.extras import install_line
+from hesc._support.inputs import real
+from hesc._support.new_files import path_of
 from hesc.ml.remote.exchanges import Asked, Failed, Flow, Got, Together, Waited
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _CONNECT_SECONDS: Final = 10.0
 _SLOWEST: Final = 1 << 14
 """Bytes in a second that an answer keeps up, after a time that is given to all."""
+_SHORTEST: Final = 0.001
+_LONGEST: Final = 1e6
 _TOKEN: Final = re.compile(r"[\x21-\x7e]{1,505}")
 
 
@@ -35,7 +38,7 @@ class Address:
         url: of the service, `https://host`, or `https://host/path` where it is mounted.
         token: what the service knows the client by.
         certificates: a file of certificates that are trusted instead of the system's.
-        timeout: seconds without a byte after which a request has failed.
+        timeout: seconds without a byte after which a request has failed, up to a million.
         insecure_http: take `http://` to other machines too, where whoever is between reads the
             token.
 
@@ -55,7 +58,7 @@ class Address:
         insecure_http: bool = False,
     ) -> None:
         self.url, plain = _checked(url)
-        if plain and not insecure_http:
+        if plain and insecure_http is not True:
             raise ParameterError(
                 f"{self.url} is not encrypted, and whoever is between reads the token: give "
                 f"https://, or insecure_http=True where a proxy or a tunnel encrypts"
@@ -65,17 +68,21 @@ class Address:
                 "token= is the text that the service's owner gave: letters without spaces, up to "
                 "505 of them"
             )
-        if not timeout > 0:
-            raise ParameterError("timeout= is seconds, above 0")
-        self._token, self._certificates = token, certificates
-        self.timeout = timeout
+        self._token = token
+        self._certificates = None if certificates is None else path_of(certificates, "certificates")
+        self.timeout = real(timeout, "timeout", _SHORTEST, _LONGEST)
 
     def options(self) -> dict[str, Any]:
         """Options of httpx's clients."""
         httpx = _httpx()
         verify: Any = True
         if self._certificates is not None:
-            verify = ssl.create_default_context(cafile=Path(self._certificates))
+            try:
+                verify = ssl.create_default_context(cafile=self._certificates)
+            except ssl.SSLError:
+                raise ParameterError(
+                    f"{self._certificates} has no certificate: give a file of some in PEM"
+                ) from None
         return {
             "base_url": self.url,
             "headers": {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hesc.models.tables.forms import Rows
+    from hesc.models.tables.forms import Samples
 
     Progress = bool | Callable[[int, int], object]
 
@@ -131,7 +131,7 @@ class Client(_Face):
         """
         return self._driver.run(self._flows.ready())
 
-    def predict(self, samples: Rows, *, clip: bool = False, progress: Progress = True) -> Any:
+    def predict(self, samples: Samples, *, clip: bool = False, progress: Progress = True) -> Any:
         """Classes or numbers of samples, as the model in the clear gives them but for the error.
 
         Args:
@@ -149,7 +149,7 @@ class Client(_Face):
         return together(self._results(samples, clip, progress), "predictions")
 
     def decision_function(
-        self, samples: Rows, *, clip: bool = False, progress: Progress = True
+        self, samples: Samples, *, clip: bool = False, progress: Progress = True
     ) -> NDArray[Any]:
         """Scores of samples, as scikit-learn has them. Arguments and errors are those of `predict`.
 
@@ -161,7 +161,7 @@ class Client(_Face):
         return scores
 
     def predict_proba(
-        self, samples: Rows, *, clip: bool = False, progress: Progress = True
+        self, samples: Samples, *, clip: bool = False, progress: Progress = True
     ) -> NDArray[Any]:
         """Probabilities of all classes. Arguments and errors are those of `predict`.
 
@@ -174,7 +174,7 @@ class Client(_Face):
         return found
 
     def search(
-        self, queries: Rows, count: int = 10, *, clip: bool = False, progress: Progress = True
+        self, queries: Samples, count: int = 10, *, clip: bool = False, progress: Progress = True
     ) -> Best:
         """The nearest records to each query. Arguments and errors are those of `predict`.
 
@@ -190,7 +190,7 @@ class Client(_Face):
         """
         return _best(self._results(queries, clip, progress), count)
 
-    def _results(self, samples: Rows, clip: bool, progress: Progress) -> list[Any]:
+    def _results(self, samples: Samples, clip: bool, progress: Progress) -> list[Any]:
         flow = self._flows.results(samples, clip=clip, progress=progress)
         found: list[Any] = self._driver.run(flow)
         return found
@@ -244,19 +244,21 @@ class AsyncClient(_Face):
         """The plan, fetched where it is not here yet. Errors are those of `Client.plan`."""
         return await self._driver.run(self._flows.ready())
 
-    async def predict(self, samples: Rows, *, clip: bool = False, progress: Progress = True) -> Any:
+    async def predict(
+        self, samples: Samples, *, clip: bool = False, progress: Progress = True
+    ) -> Any:
         """Classes or numbers of samples. Arguments and errors are those of `Client.predict`."""
         return together(await self._results(samples, clip, progress), "predictions")
 
     async def decision_function(
-        self, samples: Rows, *, clip: bool = False, progress: Progress = True
+        self, samples: Samples, *, clip: bool = False, progress: Progress = True
     ) -> NDArray[Any]:
         """Scores of samples. Arguments and errors are those of `Client.decision_function`."""
         scores: NDArray[Any] = together(await self._results(samples, clip, progress), "scores")
         return scores
 
     async def predict_proba(
-        self, samples: Rows, *, clip: bool = False, progress: Progress = True
+        self, samples: Samples, *, clip: bool = False, progress: Progress = True
     ) -> NDArray[Any]:
         """Probabilities of all classes. See `Client.predict_proba`."""
         scores = await self.decision_function(samples, clip=clip, progress=progress)
@@ -264,12 +266,12 @@ class AsyncClient(_Face):
         return found
 
     async def search(
-        self, queries: Rows, count: int = 10, *, clip: bool = False, progress: Progress = True
+        self, queries: Samples, count: int = 10, *, clip: bool = False, progress: Progress = True
     ) -> Best:
         """The nearest records to each query. Arguments and errors are those of `Client.search`."""
         return _best(await self._results(queries, clip, progress), count)
 
-    async def _results(self, samples: Rows, clip: bool, progress: Progress) -> list[Any]:
+    async def _results(self, samples: Samples, clip: bool, progress: Progress) -> list[Any]:
         flow = self._flows.results(samples, clip=clip, progress=progress)
         found: list[Any] = await self._driver.run(flow)
         return found

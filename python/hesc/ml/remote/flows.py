@@ -10,7 +10,7 @@ import numpy as np
 
 from hesc._native import ParameterError, WireError
 from hesc._support import documents
-from hesc._support.inputs import whole
+from hesc._support.inputs import real, several, whole, wire_bytes
 from hesc._support.progress import Bar, doing
 from hesc.ml.remote.client_folder import KeptClient, read_plan
 from hesc.ml.remote.exchanges import (
@@ -25,14 +25,15 @@ from hesc.ml.remote.exchanges import (
     refused,
     seconds_of,
 )
+from hesc.models.tables import forms
 from hesc.protocols import registry
 from hesc.protocols.message import Kind
 from hesc.protocols.runs import prepared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
-    from hesc.models.tables.forms import Rows
+    from hesc.models.tables.forms import Samples
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _SMALL: Final = 1 << 20
@@ -42,6 +43,8 @@ _LONG: Final = 5.0
 """Predicted seconds of a query from which it goes as a job."""
 _PIECE: Final = 1 << 23
 """Bytes of a job's answer in one request."""
+_LONGEST: Final = 1e9
+"""Seconds that a service is waited for, at most."""
 _SHORTEST: Final = 0.1
 """Seconds between two looks at a job."""
 _NO_KEYS: Final = "keys-missing"
@@ -75,10 +78,13 @@ class Flows:
     ) -> None:
         if model is not None and (not isinstance(model, str) or not _DIGEST.fullmatch(model)):
             raise ParameterError("model= is a plan's digest, 64 digits 0-9 and a-f")
-        if not patience >= 0:
-            raise ParameterError("patience= is seconds, 0 or more")
+        if jobs is not None and not isinstance(jobs, bool):
+            raise ParameterError("jobs= is True, False, or None where the plan decides")
+        if show is not None and not callable(show):
+            raise ParameterError("show= is called with the plan in words, or None")
         self.kept, self._model = kept, model
-        self._patience, self.at_once = patience, whole(at_once, "at_once", 1, 64)
+        self._patience = real(patience, "patience", 0, _LONGEST)
+        self.at_once = whole(at_once, "at_once", 1, 64)
         self._jobs, self._show = jobs, show
         if model is not None:
             kept.check(model)
@@ -134,7 +140,7 @@ class Flows:
         return budgets
 
     def results(
-        self, samples: Rows, *, clip: bool, progress: bool | Callable[[int, int], object]
+        self, samples: Samples, *, clip: bool, progress: bool | Callable[[int, int], object]
     ) -> Flow[list[Any]]:
         """Results of all samples, one for each query.
 
@@ -145,6 +151,8 @@ class Flows:
         """
         plan = yield from self.ready()
         client, found, done = self.kept.client, [], 0
+        if not (isinstance(samples, np.ndarray) and samples.ndim == 2):
+            samples = forms.read(samples)
         with Bar("samples scored", progress) as bar:
             for ready in prepared(plan, samples, clip=clip):
                 features = ready.features
@@ -160,16 +168,18 @@ class Flows:
                     bar.show(done, len(samples))
         return found
 
-    def answers(self, queries: Sequence[bytes]) -> Flow[list[bytes]]:
+    def answers(self, queries: Iterable[bytes]) -> Flow[list[bytes]]:
         """Answers to queries, in their order.
 
         Raises:
             ServiceError: one of them was not answered.
 
         """
-        if len(queries) == 1:
-            return [(yield from self._answer(queries[0]))]
-        found: list[bytes] = yield Together([self._answer(query) for query in queries])
+        many = several(queries, "queries", "they are messages, in a list")
+        sent = [wire_bytes(query) for query in many]
+        if len(sent) == 1:
+            return [(yield from self._answer(sent[0]))]
+        found: list[bytes] = yield Together([self._answer(query) for query in sent])
         return found
 
     def read(self, queries: Iterable[bytes], answers: Iterable[bytes]) -> list[Any]:
