@@ -272,7 +272,7 @@ def test_predictions_are_those_of_the_model(folder: Path, tmp_path: Path) -> Non
             assert client.predict(frame).tolist() == clear("scores")(X).tolist()
             assert client.predict(X.tolist()).tolist() == clear("scores")(X).tolist()
             with pytest.raises(hesc.ShapeError):
-                client.predict(frame[["x1", "x0", "x3", "x2"]])
+                client.predict(frame[["x1", "x0"]])
             with pytest.raises(hesc.OutOfRangeError):
                 client.predict(X * 100)
             assert client.predict(X[:3] * 100, clip=True).shape == (3,)
