@@ -53,6 +53,8 @@ class Job(NamedTuple):
 class JobStore:
     """Jobs of a state. The answer that a job names does not go before the job does.
 
+    Where nothing can be read or written, each method refuses with `not-kept`.
+
     Args:
         database: where they lie.
         kept: bytes of answers that no job names, at most.
@@ -93,7 +95,8 @@ class JobStore:
             now: seconds since 1970.
 
         Returns:
-            The job; the one that is there where this holder's job has the name already.
+            The job; where this holder has one of the name already, that one, be it refused: to ask
+            again, drop it first.
 
         Raises:
             RefusedError: there is no room, or nothing can be written.
@@ -141,7 +144,10 @@ class JobStore:
         return [_of(row) for row in found]
 
     def ahead(self, job: Job) -> int:
-        """How many jobs that wait are taken before this one, at most, where holders take turns."""
+        """How many jobs without an answer come before this one, at most, where holders take turns.
+
+        Those that are computed now are among them. None comes before one that is done.
+        """
 
         def counted(rows: SqlRows) -> int:
             if not rows.one("SELECT waits FROM jobs WHERE place = ?", job.place):
@@ -160,7 +166,8 @@ class JobStore:
         """A job that waits, and its query, for this caller alone until it finishes or releases it.
 
         It is nobody's again when the process dies. The holder who was served longest ago comes
-        first, and of jobs of one name one at a time.
+        first, and of jobs of one name one at a time. Where a connection to PostgreSQL was lost,
+        another process may compute the same job: its answer is counted once.
 
         Args:
             can: whether a job can be computed here; asked in that order, and asks for no job.
