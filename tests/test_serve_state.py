@@ -150,11 +150,14 @@ def test_the_state_counts_exactly(place: Place) -> None:
         assert again.given("token", "a") == 99
 
 
-def test_a_file_is_one_process_s(file: Place) -> None:
-    with opened(file):
-        with pytest.raises(ParameterError, match="another process"):
-            file.open()
-        assert Path(file.where).stat().st_mode & 0o777 == 0o600
+def test_files_are_one_process_s(place: Place) -> None:
+    with opened(place):
+        for _ in range(2):
+            with pytest.raises(ParameterError, match="another process"):
+                place.open()
+        if place.is_file:
+            assert Path(place.where).stat().st_mode & 0o777 == 0o600
+    place.open().close()
 
 
 def test_the_oldest_answers_go_and_count_again(place: Place) -> None:

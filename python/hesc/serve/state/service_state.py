@@ -97,8 +97,8 @@ class ServiceState(JobStore):
             accept_restored: whether a state is taken that had come further, or is another one.
 
         Raises:
-            ParameterError: another process has it, a later version of hesc wrote it, it is an old
-                copy, or there is no such address.
+            ParameterError: another process has it or its files, a later version of hesc wrote it,
+                it is an old copy, or there is no such address.
             WireError: it is none of these, or damaged.
             HescError: PostgreSQL does not answer, or what speaks to it is not installed.
             OSError: files may not be read or written.
@@ -106,7 +106,7 @@ class ServiceState(JobStore):
         """
         place = beside(where, files)
         seen = SeenFile(place.with_name(place.name + ".seen"))
-        database = _database(where, make=accept_restored or seen.read() is None)
+        database = _database(where, place, make=accept_restored or seen.read() is None)
         try:
             mark, counts = database.read(_mark)
             if accept_restored:
@@ -238,7 +238,7 @@ def _is_address(where: object) -> bool:
     return str(where).startswith(_SCHEMES)
 
 
-def _database(where: str | PathLike[str], *, make: bool) -> Database:
+def _database(where: str | PathLike[str], files: Path, *, make: bool) -> Database:
     if not _is_address(where):
         return SqliteFile(path_of(where, "state"), make=make)
     if not isinstance(where, str):
@@ -250,7 +250,7 @@ def _database(where: str | PathLike[str], *, make: bool) -> Database:
             "a state in PostgreSQL takes psycopg, which is not installed: "
             f"{install_line('postgres')}"
         ) from None
-    return PostgresDatabase(where, make=make)
+    return PostgresDatabase(where, files, make=make)
 
 
 def _mark(rows: SqlRows) -> tuple[Mark, list[tuple[str, str, int]]]:
