@@ -571,6 +571,32 @@ def test_services_share_jobs(shared: Place, tmp_path: Path) -> None:
         assert one.claim(lambda job: job == jobs_of[1]) is None
 
 
+def test_services_decide_one_after_another(
+    shared: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What one has decided is written before the other looks."""
+    (tmp_path / "two").mkdir()
+    decided = settling._decided
+
+    def slowly(*arguments: Any) -> Any:
+        found = decided(*arguments)
+        time.sleep(0.3)
+        return found
+
+    monkeypatch.setattr(settling, "_decided", slowly)
+    last = [Charge("token", "a", 1, 1)]
+    with opened(shared) as one, opened(shared, files=tmp_path / "two/state") as two:
+        with ThreadPoolExecutor(2) as pool:
+            found = [
+                pool.submit(tried, partial(state.settle, name, name, last))
+                for state, name in ((one, b"1"), (two, b"2"))
+            ]
+        outcomes = [each.result() for each in found]
+        assert "budget" in outcomes
+        assert (b"1", False) in outcomes or (b"2", False) in outcomes
+        assert one.given("token", "a") == 1
+
+
 def terminate(place: Place) -> None:
     """Ends all other connections to the database."""
     place.sql(
@@ -1007,6 +1033,7 @@ def test_damage_is_refused_or_shows_in_nothing(file: Place, damage: int) -> None
     for _ in range(3):
         data[draw.randrange(len(data) if damage % 2 else 8192)] = draw.randrange(256)
     path.write_bytes(data)
+    # Kinds of errors that `open` has, and no other.
     with contextlib.suppress(HescError, OSError), opened(file) as state:
         for n in range(6):
             found = tried(partial(state.settle, name_of(n), b"new", CHARGE))

@@ -114,6 +114,11 @@ class ServiceState(JobStore):
             else:
                 seen.check(database.label, mark, counts)
             return cls(database, seen, kept=kept)
+        except RefusedError:
+            database.close()
+            raise WireError(
+                f"{database.label} cannot be read: restore the newest copy where it is damaged"
+            ) from None
         except BaseException:
             database.close()
             raise
