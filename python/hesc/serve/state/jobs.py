@@ -11,7 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from hesc.serve.responses import RefusedError
-from hesc.serve.state.settling import counters, evicted
+from hesc.serve.state.settling import counters, evicted, in_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ _JOBS: Final = (
     "FROM jobs WHERE"
 )
 _AT_ONCE: Final = 100
-"""Jobs that are looked at for somebody who computes, by so many."""
+"""Jobs that are looked at together."""
 
 
 class Job(NamedTuple):
@@ -227,12 +227,14 @@ class JobStore:
         places = [(job.place,) for job in jobs]
         rows.many("DELETE FROM queries WHERE place = ?", places)
         rows.many("DELETE FROM jobs WHERE place = ?", places)
-        for name in {job.name for job in jobs}:
-            answer = rows.all("SELECT place, bytes FROM answers WHERE name = ?", name)
-            if answer and rows.one("SELECT 1 FROM jobs WHERE name = ?", name) is None:
-                place, size = answer[0]
-                rows.do("INSERT INTO spare (place, bytes) VALUES (?, ?)", place, size)
-                kept += size
+        names = list({job.name for job in jobs})
+        for at in range(0, len(names), _AT_ONCE):
+            some = names[at : at + _AT_ONCE]
+            answers = rows.among("SELECT name, place, bytes FROM answers WHERE name IN", some)
+            others = in_jobs(rows, some)
+            spare = [(place, size) for name, place, size in answers if name not in others]
+            rows.many("INSERT INTO spare (place, bytes) VALUES (?, ?)", spare)
+            kept += sum(size for _, size in spare)
         if jobs:
             rows.do("UPDATE state SET kept = ?", evicted(rows, kept, self._kept))
         return len(jobs)
