@@ -879,10 +879,16 @@ def test_another_state_in_its_place_is_refused(place: Place) -> None:
         with pytest.raises(ParameterError, match=r"there is no state in .*accept-restored"):
             place.open()
     place.seen.unlink()
-    place.open().close()
-    place.seen.write_bytes(mark)
-    with pytest.raises(ParameterError, match=r"is not the state .*nothing given"):
-        place.open()
+    for told in ("nothing given", "token a: 2"):
+        place.seen.unlink(missing_ok=True)
+        with opened(place) as state:
+            if told != "nothing given":
+                # More than the other had.
+                state.settle(b"2", b"x", CHARGE)
+                state.settle(b"3", b"x", CHARGE)
+        place.seen.write_bytes(mark)
+        with pytest.raises(ParameterError, match=f"is not the state .*{told}"):
+            place.open()
     with opened(place, accept_restored=True) as state:
         assert state.salt != salt
     place.open().close()
