@@ -507,6 +507,25 @@ def test_a_dropped_job_is_computed_to_its_end_and_kept(place: Place) -> None:
         assert added(state, "ann", b"1").done
 
 
+def test_one_query_of_two_holders_is_computed_once(place: Place) -> None:
+    with opened(place) as state:
+        ann, bob = added(state, "ann", b"1"), added(state, "bob", b"1")
+        assert state.claim(anything) == (ann, b"q")
+        assert state.claim(anything) is None
+        state.release(ann)
+        assert state.claim(anything) == (bob, b"q")
+        # What is given back again is not the other's claim.
+        state.release(ann)
+        assert state.claim(anything) is None
+        state.settle(b"1", b"answer", CHARGE)
+        state.finish(bob, None)
+        assert state.claim(anything) is None
+        assert [state.job(who, b"1") for who in ("ann", "bob")] == [
+            ann._replace(done=True),
+            bob._replace(done=True),
+        ]
+
+
 def test_threads_claim_each_job_once(place: Place) -> None:
     with opened(place) as state:
         for n in range(40):
