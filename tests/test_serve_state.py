@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 from hesc._native import HescError, ParameterError, WireError
 from hesc.serve.responses import RefusedError
 from hesc.serve.state import Charge, Job, ServiceState, beside, service_state, settling
+from hesc.serve.state import seen as seen_module
 from tests.postgres_server import PostgresServer
 from tests.state_worker import COST, name_of
 
@@ -865,6 +866,14 @@ def test_an_old_copy_is_refused(place: Place) -> None:
     restored(place, copy)
     with pytest.raises(ParameterError, match="ends with answer 3, and 5 were"):
         place.open()
+
+
+def test_a_mark_is_exact_after_an_end(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seen_module, "_LAG", 600)
+    with opened(place) as state:
+        for n in range(5):
+            state.settle(name_of(n), b"x", CHARGE)
+    assert int(place.seen.read_bytes().split()[-1]) == 5
 
 
 def test_a_copy_is_found_after_a_kill(place: Place) -> None:
