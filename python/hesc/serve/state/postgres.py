@@ -57,6 +57,9 @@ _SESSION: Final = (
 )
 
 
+_LOCK: Final = "SELECT pg_try_advisory_lock(%s)"
+
+
 class _LostError(Exception):
     """A connection that ended, or could not be made."""
 
@@ -154,9 +157,6 @@ class PostgresDatabase(Database):
                 return work(_rows(connection))
         with self._reading.connection() as connection:
             return work(_rows(connection))
-
-
-_LOCK: Final = "SELECT pg_try_advisory_lock(%s)"
 
 
 class _Line:
