@@ -31,7 +31,6 @@ from hesc._native import HescError, ParameterError
 from hesc.cli import service
 from hesc.ml import (
     ClientFolder,
-    Outsourced,
     PrivateClassifier,
     PrivateMLPClassifier,
     PrivateNeighbours,
@@ -185,7 +184,7 @@ def problem(response: httpx.Response) -> str:
     assert response.headers["content-type"] == "application/problem+json"
     said = response.json()
     name: str = said["type"].removeprefix("urn:hesc:problem:")
-    status, text = responses._TEXTS[name]
+    status, text = responses.TEXTS[name]
     assert said == {
         "type": f"urn:hesc:problem:{name}",
         "title": name.replace("-", " "),
@@ -227,7 +226,7 @@ def test_a_client_is_given_its_folder(deployed: dict[str, Deployed], tmp_path: P
         assert {each["digest"] for each in listed} == {each.digest for each in deployed.values()}
         said = one(application, "GET", f"/v1/models/{model.digest}").json()
         assert (said["protocol"], said["takes_keys"]) == ("linear", True)
-        assert said["budgets"]["numbers"] == {"given": 0, "most": NUMBERS}
+        assert said["budgets"]["numbers_in_all"] == {"given": 0, "most": NUMBERS}
         (tmp_path / "client").mkdir()
         for name, entry in said["client"].items():
             found = one(application, "GET", f"/v1/models/{model.digest}/client/{name}")
@@ -283,16 +282,6 @@ def test_only_what_is_served_is_taken(deployed: dict[str, Deployed], tmp_path: P
         app([plain], **how, kept_bytes=100)
     with pytest.raises(ParameterError, match="above 0"):
         app([plain], **how, body_seconds=0)
-    estimator = PrivateClassifier(LogisticRegression(max_iter=1000)).fit(X, Y)
-    estimator.plan(X, Outsourced())
-    saved = estimator.save(tmp_path / "encrypted")
-    folder = ClientFolder.open(saved / "client")
-    from hesc.ml import OwnerFolder
-
-    keys = folder.client().public_keys()
-    OwnerFolder.open(saved / "owner").encrypt_model(tmp_path / "server", keys=keys)
-    with pytest.raises(ParameterError, match="'outsourced', which this service does not have"):
-        app([tmp_path / "server"], **how)
     assert not (tmp_path / "state.db").exists()
 
 
@@ -609,7 +598,7 @@ def test_budgets_are_exact_under_eight_clients(
             for content in answered.get(hashed(query), ()):
                 model.check(row, query, content)
         said = one(application, "GET", f"/v1/models/{model.digest}").json()["budgets"]
-        assert said["numbers"] == {"given": NUMBERS, "most": NUMBERS}
+        assert said["numbers_in_all"] == {"given": NUMBERS, "most": NUMBERS}
         assert said["answers_in_all"]["given"] == NUMBERS
     # Another run goes on, and answers what it has.
     with served(tmp_path, deployed, "hidden") as application:
@@ -860,7 +849,7 @@ def test_kills_lose_no_answer_and_charge_none_twice(
                     again = client.post(path, content=query, headers=each.model.heads)
                     assert (again.content, again.headers["hesc-kept"]) == (answer, "true")
             said = client.get(f"/v1/models/{hidden.digest}").json()["budgets"]
-        assert said["numbers"] == {"given": NUMBERS, "most": NUMBERS}
+        assert said["numbers_in_all"] == {"given": NUMBERS, "most": NUMBERS}
         assert said["answers"]["given"] == NUMBERS + 20
         assert running.end(signal.SIGTERM) == 0
         no_secret(running.log.read_text(), deployed)

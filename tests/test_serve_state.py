@@ -151,6 +151,16 @@ def test_the_state_counts_exactly(place: Place) -> None:
         assert again.given("token", "a") == 99
 
 
+def test_what_is_called_off_in_time_is_not_counted(place: Place) -> None:
+    """And never ends the thread that writes."""
+    with opened(place) as state:
+        outcomes = [state.submit(name_of(n), b"x", CHARGE) for n in range(100)]
+        gone = sum(each.cancel() for each in outcomes[::2])
+        assert state.settle(name_of(100), b"x", CHARGE) == (b"x", False)
+        assert state.given("token", "a") == 101 - gone
+        assert [each.cancelled() for each in outcomes].count(True) == gone
+
+
 def test_files_are_one_process_s(place: Place) -> None:
     with opened(place):
         for _ in range(2):

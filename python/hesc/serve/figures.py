@@ -16,6 +16,8 @@ _HELP: Final = {
     "hesc_seconds_total": ("counter", "Seconds of computation, by model."),
     "hesc_received_bytes_total": ("counter", "Bytes of bodies received."),
     "hesc_sent_bytes_total": ("counter", "Bytes of bodies sent."),
+    "hesc_jobs_total": ("counter", "Jobs put in the queue, by model."),
+    "hesc_jobs_computed_now": ("gauge", "Jobs that are computed at the moment."),
     "hesc_requests_under_way": ("gauge", "Requests with a body that are under way."),
     "hesc_key_bytes": ("gauge", "Bytes of public keys that are kept."),
     "hesc_ready": ("gauge", "1 where the service answers and counts."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from hesc.serve.responses import RefusedError
 
@@ -79,6 +79,8 @@ class Database(ABC):
 
     label: str
     """What errors call it."""
+    reads_here: ClassVar[bool]
+    """Whether a read is of this machine, and waits for no other."""
 
     def __init__(self) -> None:
         self.works = True

@@ -14,7 +14,7 @@ import secrets
 import time
 from contextlib import contextmanager, suppress
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -79,6 +79,8 @@ class PostgresDatabase(Database):
         HescError: PostgreSQL does not answer, or refuses.
 
     """
+
+    reads_here: ClassVar[bool] = False
 
     def __init__(self, address: str, files: Path, *, make: bool) -> None:
         super().__init__()

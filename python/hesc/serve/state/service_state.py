@@ -67,6 +67,8 @@ class ServiceState(JobStore):
 
     def __init__(self, database: Database, seen: SeenFile, *, kept: int) -> None:
         super().__init__(database, kept)
+        self.reads_here = database.reads_here
+        """Whether `find` and `given` wait for no other machine."""
         self.salt: str = database.read(lambda rows: rows.one("SELECT salt FROM salt"))
         """Drawn once for each state: names of weights are hashed with it."""
         self._seen = seen
@@ -177,12 +179,23 @@ class ServiceState(JobStore):
                 Where a connection was lost, it may have been counted: it is found by its name.
 
         """
+        return self.submit(name, answer, charges).result()
+
+    def submit(
+        self, name: bytes, answer: bytes, charges: Sequence[Charge]
+    ) -> Future[tuple[bytes, bool]]:
+        """What `settle` gives or raises, when it is on the disk. Arguments are those of `settle`.
+
+        Raises:
+            RefusedError: the state is closed.
+
+        """
         entry = Entry(name, answer, charges, Future())
         with self._closing:
             if self._closed:
                 raise RefusedError("not-kept", ("retry-after", "5"))
             self._entries.put(entry)
-        return entry.outcome.result()
+        return entry.outcome
 
     def close(self) -> None:
         """Ends when all that waits is written."""
@@ -220,8 +233,13 @@ class ServiceState(JobStore):
             return [], False
         while len(found) < _TOGETHER and not self._entries.empty():
             found.append(self._entries.get())
-        entries = [entry for entry in found if entry is not None]
-        return entries, len(entries) < len(found)
+        # One that was called off in time is not counted; from here on none can be.
+        entries = [
+            entry
+            for entry in found
+            if entry is not None and entry.outcome.set_running_or_notify_cancel()
+        ]
+        return entries, None in found
 
     def _together(self, entries: list[Entry]) -> list[tuple[bytes, bool] | RefusedError]:
         """What became of entries in one transaction; without any, whether one goes well."""

@@ -7,7 +7,7 @@ import secrets
 import sqlite3
 from contextlib import closing
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from hesc._native import ParameterError, WireError
 from hesc._support.new_files import new_file
@@ -39,6 +39,8 @@ class SqliteFile(Database):
         OSError: it may not be read or written.
 
     """
+
+    reads_here: ClassVar[bool] = True
 
     def __init__(self, file: Path, *, make: bool) -> None:
         super().__init__()
