@@ -492,6 +492,23 @@ def test_jobs_of_one_holder_keep_no_other_waiting(place: Place) -> None:
         assert state.claim(lambda job: job.holder == "few") is None
 
 
+def test_jobs_have_room_of_their_holder_and_in_all(place: Place) -> None:
+    """Of the query, and of the longest answer, until the job goes."""
+
+    def add(who: str, name: bytes) -> Any:
+        return tried(lambda: added(state, who, name, bytes(10), room=(30, 45)))
+
+    with opened(place) as state:
+        first = add("ann", b"1")
+        assert add("ann", b"2") == "busy"
+        assert add("ann", b"1") == first
+        state.settle(b"1", b"answer", CHARGE)
+        assert add("bob", b"1").done
+        assert add("eve", b"1") == "busy"
+        assert state.drop_job("ann", b"1")
+        assert add("eve", b"3").place == first.place + 2
+
+
 def test_an_answer_stays_as_long_as_its_job(place: Place) -> None:
     with opened(place, kept=100) as state:
         job = added(state, "ann", b"1")
@@ -744,15 +761,15 @@ def test_a_server_that_is_restarted_loses_and_charges_nothing(
     """Crashes of PostgreSQL in the midst of what two processes settle."""
     place = Place(own_server.database(), tmp_path)
     with contextlib.ExitStack() as stack:
-        workers = [stack.enter_context(worker(place, 10 * n, 400, 1100)) for n in range(2)]
+        workers = [stack.enter_context(worker(place, 10 * n, 240, 650)) for n in range(2)]
         for crash in range(1, 4):
             for each in workers:
-                each.read(crash * 60)
+                each.read(crash * 40)
             own_server.control("restart", "immediate")
         for each in workers:
             each.read()
             assert each.done
-    held(place, workers, 400, 1100)
+    held(place, workers, 240, 650)
 
 
 def test_while_a_server_is_away_nothing_is_given(
