@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 from hesc._native import HescError, ParameterError, WireError
 from hesc.serve.responses import RefusedError
 from hesc.serve.state import Charge, Job, ServiceState, beside, service_state, settling
+from hesc.serve.state import seen as seen_module
 from tests.postgres_server import PostgresServer
 from tests.state_worker import COST, name_of
 
@@ -150,11 +151,24 @@ def test_the_state_counts_exactly(place: Place) -> None:
         assert again.given("token", "a") == 99
 
 
-def test_a_file_is_one_process_s(file: Place) -> None:
-    with opened(file):
-        with pytest.raises(ParameterError, match="another process"):
-            file.open()
-        assert Path(file.where).stat().st_mode & 0o777 == 0o600
+def test_what_is_called_off_in_time_is_not_counted(place: Place) -> None:
+    """And never ends the thread that writes."""
+    with opened(place) as state:
+        outcomes = [state.submit(name_of(n), b"x", CHARGE) for n in range(100)]
+        gone = sum(each.cancel() for each in outcomes[::2])
+        assert state.settle(name_of(100), b"x", CHARGE) == (b"x", False)
+        assert state.given("token", "a") == 101 - gone
+        assert [each.cancelled() for each in outcomes].count(True) == gone
+
+
+def test_files_are_one_process_s(place: Place) -> None:
+    with opened(place):
+        for _ in range(2):
+            with pytest.raises(ParameterError, match="another process"):
+                place.open()
+        if place.is_file:
+            assert Path(place.where).stat().st_mode & 0o777 == 0o600
+    place.open().close()
 
 
 def test_the_oldest_answers_go_and_count_again(place: Place) -> None:
@@ -478,6 +492,23 @@ def test_jobs_of_one_holder_keep_no_other_waiting(place: Place) -> None:
         assert state.claim(lambda job: job.holder == "few") is None
 
 
+def test_jobs_have_room_of_their_holder_and_in_all(place: Place) -> None:
+    """Of the query, and of the longest answer, until the job goes."""
+
+    def add(who: str, name: bytes) -> Any:
+        return tried(lambda: added(state, who, name, bytes(10), room=(30, 45)))
+
+    with opened(place) as state:
+        first = add("ann", b"1")
+        assert add("ann", b"2") == "busy"
+        assert add("ann", b"1") == first
+        state.settle(b"1", b"answer", CHARGE)
+        assert add("bob", b"1").done
+        assert add("eve", b"1") == "busy"
+        assert state.drop_job("ann", b"1")
+        assert add("eve", b"3").place == first.place + 2
+
+
 def test_an_answer_stays_as_long_as_its_job(place: Place) -> None:
     with opened(place, kept=100) as state:
         job = added(state, "ann", b"1")
@@ -502,6 +533,25 @@ def test_a_dropped_job_is_computed_to_its_end_and_kept(place: Place) -> None:
         state.finish(claimed[0], "failed")
         assert (state.find(b"1"), state.job("ann", b"1")) == (b"answer", None)
         assert added(state, "ann", b"1").done
+
+
+def test_one_query_of_two_holders_is_computed_once(place: Place) -> None:
+    with opened(place) as state:
+        ann, bob = added(state, "ann", b"1"), added(state, "bob", b"1")
+        assert state.claim(anything) == (ann, b"q")
+        assert state.claim(anything) is None
+        state.release(ann)
+        assert state.claim(anything) == (bob, b"q")
+        # What is given back again is not the other's claim.
+        state.release(ann)
+        assert state.claim(anything) is None
+        state.settle(b"1", b"answer", CHARGE)
+        state.finish(bob, None)
+        assert state.claim(anything) is None
+        assert [state.job(who, b"1") for who in ("ann", "bob")] == [
+            ann._replace(done=True),
+            bob._replace(done=True),
+        ]
 
 
 def test_threads_claim_each_job_once(place: Place) -> None:
@@ -566,6 +616,32 @@ def test_services_share_jobs(shared: Place, tmp_path: Path) -> None:
         terminate(shared)
         until(lambda: two.claim(lambda job: job == jobs_of[1]) is not None)
         assert one.claim(lambda job: job == jobs_of[1]) is None
+
+
+def test_services_decide_one_after_another(
+    shared: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What one has decided is written before the other looks."""
+    (tmp_path / "two").mkdir()
+    decided = settling._decided
+
+    def slowly(*arguments: Any) -> Any:
+        found = decided(*arguments)
+        time.sleep(0.3)
+        return found
+
+    monkeypatch.setattr(settling, "_decided", slowly)
+    last = [Charge("token", "a", 1, 1)]
+    with opened(shared) as one, opened(shared, files=tmp_path / "two/state") as two:
+        with ThreadPoolExecutor(2) as pool:
+            found = [
+                pool.submit(tried, partial(state.settle, name, name, last))
+                for state, name in ((one, b"1"), (two, b"2"))
+            ]
+        outcomes = [each.result() for each in found]
+        assert "budget" in outcomes
+        assert (b"1", False) in outcomes or (b"2", False) in outcomes
+        assert one.given("token", "a") == 1
 
 
 def terminate(place: Place) -> None:
@@ -685,15 +761,15 @@ def test_a_server_that_is_restarted_loses_and_charges_nothing(
     """Crashes of PostgreSQL in the midst of what two processes settle."""
     place = Place(own_server.database(), tmp_path)
     with contextlib.ExitStack() as stack:
-        workers = [stack.enter_context(worker(place, 10 * n, 400, 1100)) for n in range(2)]
+        workers = [stack.enter_context(worker(place, 10 * n, 240, 650)) for n in range(2)]
         for crash in range(1, 4):
             for each in workers:
-                each.read(crash * 60)
+                each.read(crash * 40)
             own_server.control("restart", "immediate")
         for each in workers:
             each.read()
             assert each.done
-    held(place, workers, 400, 1100)
+    held(place, workers, 240, 650)
 
 
 def test_while_a_server_is_away_nothing_is_given(
@@ -819,6 +895,14 @@ def test_an_old_copy_is_refused(place: Place) -> None:
         place.open()
 
 
+def test_a_mark_is_exact_after_an_end(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seen_module, "_LAG", 600)
+    with opened(place) as state:
+        for n in range(5):
+            state.settle(name_of(n), b"x", CHARGE)
+    assert int(place.seen.read_bytes().split()[-1]) == 5
+
+
 def test_a_copy_is_found_after_a_kill(place: Place) -> None:
     """The mark follows by itself, and is never ahead of the state."""
     with opened(place) as state:
@@ -850,10 +934,16 @@ def test_another_state_in_its_place_is_refused(place: Place) -> None:
         with pytest.raises(ParameterError, match=r"there is no state in .*accept-restored"):
             place.open()
     place.seen.unlink()
-    place.open().close()
-    place.seen.write_bytes(mark)
-    with pytest.raises(ParameterError, match=r"is not the state .*nothing given"):
-        place.open()
+    for told in ("nothing given", "token a: 2"):
+        place.seen.unlink(missing_ok=True)
+        with opened(place) as state:
+            if told != "nothing given":
+                # More than the other had.
+                state.settle(b"2", b"x", CHARGE)
+                state.settle(b"3", b"x", CHARGE)
+        place.seen.write_bytes(mark)
+        with pytest.raises(ParameterError, match=f"is not the state .*{told}"):
+            place.open()
     with opened(place, accept_restored=True) as state:
         assert state.salt != salt
     place.open().close()
@@ -1004,6 +1094,7 @@ def test_damage_is_refused_or_shows_in_nothing(file: Place, damage: int) -> None
     for _ in range(3):
         data[draw.randrange(len(data) if damage % 2 else 8192)] = draw.randrange(256)
     path.write_bytes(data)
+    # Kinds of errors that `open` has, and no other.
     with contextlib.suppress(HescError, OSError), opened(file) as state:
         for n in range(6):
             found = tried(partial(state.settle, name_of(n), b"new", CHARGE))

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from hesc.serve.responses import RefusedError
-from hesc.serve.state.settling import counters, evicted
+from hesc.serve.state.settling import counters, evicted, in_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ _JOBS: Final = (
     "FROM jobs WHERE"
 )
 _AT_ONCE: Final = 100
-"""Jobs that are looked at for somebody who computes, by so many."""
+"""Jobs that are looked at together."""
 
 
 class Job(NamedTuple):
@@ -52,6 +52,8 @@ class Job(NamedTuple):
 
 class JobStore:
     """Jobs of a state. The answer that a job names does not go before the job does.
+
+    Where nothing can be read or written, each method refuses with `not-kept`.
 
     Args:
         database: where they lie.
@@ -93,7 +95,8 @@ class JobStore:
             now: seconds since 1970.
 
         Returns:
-            The job; the one that is there where this holder's job has the name already.
+            The job; where this holder has one of the name already, that one, be it refused: to ask
+            again, drop it first.
 
         Raises:
             RefusedError: there is no room, or nothing can be written.
@@ -141,7 +144,10 @@ class JobStore:
         return [_of(row) for row in found]
 
     def ahead(self, job: Job) -> int:
-        """How many jobs that wait are taken before this one, at most, where holders take turns."""
+        """How many jobs without an answer come before this one, at most, where holders take turns.
+
+        Those that are computed now are among them. None comes before one that is done.
+        """
 
         def counted(rows: SqlRows) -> int:
             if not rows.one("SELECT waits FROM jobs WHERE place = ?", job.place):
@@ -160,7 +166,8 @@ class JobStore:
         """A job that waits, and its query, for this caller alone until it finishes or releases it.
 
         It is nobody's again when the process dies. The holder who was served longest ago comes
-        first, and of jobs of one name one at a time.
+        first, and of jobs of one name one at a time. Where a connection to PostgreSQL was lost,
+        another process may compute the same job: its answer is counted once.
 
         Args:
             can: whether a job can be computed here; asked in that order, and asks for no job.
@@ -220,12 +227,14 @@ class JobStore:
         places = [(job.place,) for job in jobs]
         rows.many("DELETE FROM queries WHERE place = ?", places)
         rows.many("DELETE FROM jobs WHERE place = ?", places)
-        for name in {job.name for job in jobs}:
-            answer = rows.all("SELECT place, bytes FROM answers WHERE name = ?", name)
-            if answer and rows.one("SELECT 1 FROM jobs WHERE name = ?", name) is None:
-                place, size = answer[0]
-                rows.do("INSERT INTO spare (place, bytes) VALUES (?, ?)", place, size)
-                kept += size
+        names = list({job.name for job in jobs})
+        for at in range(0, len(names), _AT_ONCE):
+            some = names[at : at + _AT_ONCE]
+            answers = rows.among("SELECT name, place, bytes FROM answers WHERE name IN", some)
+            others = in_jobs(rows, some)
+            spare = [(place, size) for name, place, size in answers if name not in others]
+            rows.many("INSERT INTO spare (place, bytes) VALUES (?, ?)", spare)
+            kept += sum(size for _, size in spare)
         if jobs:
             rows.do("UPDATE state SET kept = ?", evicted(rows, kept, self._kept))
         return len(jobs)

@@ -9,6 +9,7 @@ a transaction is being committed, who has the row next sees whether it was.
 from __future__ import annotations
 
 import hashlib
+import os
 import secrets
 import time
 from contextlib import contextmanager, suppress
@@ -20,11 +21,13 @@ from psycopg.conninfo import conninfo_to_dict
 
 from hesc._native import HescError, ParameterError, WireError
 from hesc.serve.state.database import Database, SqlRows
+from hesc.serve.state.locking import locked
 from hesc.serve.state.seen import gone
 from hesc.serve.state.tables import POSTGRES, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 _T = TypeVar("_T")
 _SCHEMA: Final = "hesc"
@@ -54,6 +57,9 @@ _SESSION: Final = (
 )
 
 
+_LOCK: Final = "SELECT pg_try_advisory_lock(%s)"
+
+
 class _LostError(Exception):
     """A connection that ended, or could not be made."""
 
@@ -63,11 +69,12 @@ class PostgresDatabase(Database):
 
     Args:
         address: `postgresql://user@host/database`, as libpq reads it. Nothing says its password.
+        files: what the names of files on this machine begin with, which one process has at a time.
         make: whether there may be a new state.
 
     Raises:
-        ParameterError: no address, a later version of hesc wrote the state, or there is none and
-            should be.
+        ParameterError: another process has the files, no address, a later version of hesc wrote
+            the state, or there is none and should be.
         WireError: what is in the schema is no state.
         HescError: PostgreSQL does not answer, or refuses.
 
@@ -75,13 +82,14 @@ class PostgresDatabase(Database):
 
     reads_here: ClassVar[bool] = False
 
-    def __init__(self, address: str, *, make: bool) -> None:
+    def __init__(self, address: str, files: Path, *, make: bool) -> None:
         super().__init__()
         parts = _parts(address)
         self.label = f"the database {parts.get('dbname', 'of PostgreSQL')}"
         self._writing, self._reading = _Line(parts), _Line(parts)
         self._claims = _Line(parts)
         self._held: set[int] = set()
+        self._lock_file = locked(files)
         try:
             with self._writing.connection() as connection:
                 _prepare(connection, self.label, make=make)
@@ -124,6 +132,7 @@ class PostgresDatabase(Database):
         """Ends all connections."""
         for line in (self._writing, self._reading, self._claims):
             line.close()
+        os.close(self._lock_file)
 
     def _transaction(self, work: Callable[[SqlRows], _T]) -> _T:
         for _ in range(_TRIES - 1):
@@ -150,9 +159,6 @@ class PostgresDatabase(Database):
                 return work(_rows(connection))
         with self._reading.connection() as connection:
             return work(_rows(connection))
-
-
-_LOCK: Final = "SELECT pg_try_advisory_lock(%s)"
 
 
 class _Line:

@@ -99,8 +99,8 @@ class ServiceState(JobStore):
             accept_restored: whether a state is taken that had come further, or is another one.
 
         Raises:
-            ParameterError: another process has it, a later version of hesc wrote it, it is an old
-                copy, or there is no such address.
+            ParameterError: another process has it or its files, a later version of hesc wrote it,
+                it is an old copy, or there is no such address.
             WireError: it is none of these, or damaged.
             HescError: PostgreSQL does not answer, or what speaks to it is not installed.
             OSError: files may not be read or written.
@@ -108,7 +108,7 @@ class ServiceState(JobStore):
         """
         place = beside(where, files)
         seen = SeenFile(place.with_name(place.name + ".seen"))
-        database = _database(where, make=accept_restored or seen.read() is None)
+        database = _database(where, place, make=accept_restored or seen.read() is None)
         try:
             mark, counts = database.read(_mark)
             if accept_restored:
@@ -116,6 +116,11 @@ class ServiceState(JobStore):
             else:
                 seen.check(database.label, mark, counts)
             return cls(database, seen, kept=kept)
+        except RefusedError:
+            database.close()
+            raise WireError(
+                f"{database.label} cannot be read: restore the newest copy where it is damaged"
+            ) from None
         except BaseException:
             database.close()
             raise
@@ -228,8 +233,13 @@ class ServiceState(JobStore):
             return [], False
         while len(found) < _TOGETHER and not self._entries.empty():
             found.append(self._entries.get())
-        entries = [entry for entry in found if entry is not None]
-        return entries, len(entries) < len(found)
+        # One that was called off in time is not counted; from here on none can be.
+        entries = [
+            entry
+            for entry in found
+            if entry is not None and entry.outcome.set_running_or_notify_cancel()
+        ]
+        return entries, None in found
 
     def _together(self, entries: list[Entry]) -> list[tuple[bytes, bool] | RefusedError]:
         """What became of entries in one transaction; without any, whether one goes well."""
@@ -251,7 +261,7 @@ def _is_address(where: object) -> bool:
     return str(where).startswith(_SCHEMES)
 
 
-def _database(where: str | PathLike[str], *, make: bool) -> Database:
+def _database(where: str | PathLike[str], files: Path, *, make: bool) -> Database:
     if not _is_address(where):
         return SqliteFile(path_of(where, "state"), make=make)
     if not isinstance(where, str):
@@ -263,7 +273,7 @@ def _database(where: str | PathLike[str], *, make: bool) -> Database:
             "a state in PostgreSQL takes psycopg, which is not installed: "
             f"{install_line('postgres')}"
         ) from None
-    return PostgresDatabase(where, make=make)
+    return PostgresDatabase(where, files, make=make)
 
 
 def _mark(rows: SqlRows) -> tuple[Mark, list[tuple[str, str, int]]]:

@@ -78,7 +78,7 @@ def settled(
     serial, kept, _ = counters(rows, least)
     outcomes, fresh, taken = _decided(rows, entries)
     if fresh:
-        named = _in_jobs(rows, list(fresh))
+        named = in_jobs(rows, list(fresh))
         places = {name: serial + at for at, name in enumerate(fresh, 1)}
         rows.many(
             "INSERT INTO given (kind, name, given) VALUES (?, ?, ?) "
@@ -155,7 +155,7 @@ def evicted(rows: SqlRows, kept: int, most: int) -> int:
     return kept
 
 
-def _in_jobs(rows: SqlRows, names: list[bytes]) -> set[bytes]:
+def in_jobs(rows: SqlRows, names: list[bytes]) -> set[bytes]:
     """Those of some names that jobs have."""
     found = rows.among("SELECT DISTINCT name FROM jobs WHERE name IN", names)
     return {name for (name,) in found}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 import sqlite3
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 from hesc._native import ParameterError, WireError
 from hesc._support.new_files import new_file
 from hesc.serve.state.database import Database, SqlRows
+from hesc.serve.state.locking import locked
 from hesc.serve.state.seen import gone
 from hesc.serve.state.tables import SQLITE, VERSION
 
@@ -45,7 +45,7 @@ class SqliteFile(Database):
     def __init__(self, file: Path, *, make: bool) -> None:
         super().__init__()
         self.label = str(file)
-        self._lock_file = _locked(file.with_name(file.name + ".lock"))
+        self._lock_file = locked(file)
         try:
             if not os.path.lexists(file):
                 _make(file, allowed=make)
@@ -90,20 +90,6 @@ class SqliteFile(Database):
     def _read(self, work: Callable[[SqlRows], _T]) -> _T:
         with self._reads:
             return work(SqlRows(self._reading.cursor(), "?", ""))
-
-
-def _locked(path: Path) -> int:
-    """A lock that ends with the process. Not on the file itself: closing it would end SQLite's."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(path, flags, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise ParameterError(
-            f"another process serves from the state beside {path}: end it, or take another state"
-        ) from None
-    return descriptor
 
 
 def _make(file: Path, *, allowed: bool) -> None:

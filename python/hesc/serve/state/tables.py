@@ -46,6 +46,7 @@ CREATE TABLE jobs (
     UNIQUE (holder, name)
 );
 CREATE INDEX jobs_by_name ON jobs (name);
+CREATE INDEX jobs_by_room ON jobs (holder, room);
 CREATE INDEX jobs_that_wait ON jobs (holder, place) WHERE waits = 1;
 CREATE TABLE queries (place INTEGER PRIMARY KEY, query BLOB NOT NULL);
 """,
@@ -84,6 +85,7 @@ CREATE TABLE jobs (
     UNIQUE (holder, name)
 );
 CREATE INDEX jobs_by_name ON jobs (name);
+CREATE INDEX jobs_by_room ON jobs (holder, room);
 CREATE INDEX jobs_that_wait ON jobs (holder, place) WHERE waits = 1;
 CREATE TABLE queries (place BIGINT PRIMARY KEY, query BYTEA NOT NULL);
 ALTER TABLE queries ALTER query SET STORAGE EXTERNAL;
