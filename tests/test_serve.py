@@ -760,6 +760,15 @@ def test_slow_cut_and_odd_connections_are_dropped_and_the_end_is_waited_for(
         connected(head % 1000 + b"cut").close()
         assert status(connected(head % (1 << 40))) == b"413"
         assert status(connected(b"\x16\x03\x01\0\0" * 20 + b"\r\n\r\n")) == b"400"
+        for endless in (b"GET /" + b"a" * 80, b"GET / HTTP/1.1\r\n" + b"x: " + b"a" * 80):
+            with connected(endless) as made:
+                sent = 0
+                with suppress(OSError):
+                    while sent < 1 << 26:
+                        made.sendall(b"a" * (1 << 14))
+                        sent += 1 << 14
+                # What the system holds of it on both sides counts as well.
+                assert sent < 1 << 25
         with running.client() as client:
             query = plain.query(9)
             found = client.post(f"/v1/models/{plain.digest}/answers", content=query)

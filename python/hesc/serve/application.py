@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 _LOG: Final = logging.getLogger("hesc.serve")
+_FAILED: Final = RefusedError("failed").response()
 _UNSAID: Final = ("healthz", "readyz", "metrics")
 """Addresses whose requests are logged for who looks for faults alone: they come all the time."""
 
@@ -115,7 +116,7 @@ class Application:
     async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
         start = time.perf_counter()
         headers = dict(scope["headers"])
-        seen, response = _LogLine(), RefusedError("failed").response()
+        seen, response = _LogLine(), _FAILED
         try:
             response = await self._handled(scope, receive, headers, seen)
         except RefusedError as refused:
