@@ -262,6 +262,8 @@ class RedundancyTable:
 
     def plot(self, report: Report, path: Path) -> None:
         """Redundancy against the length of the vector: the shape of each row of the table."""
+        from matplotlib.ticker import LogFormatter
+
         from hesc_papers.plots import figure
 
         colours = dict(
@@ -281,9 +283,15 @@ class RedundancyTable:
                             styles[library],
                             color=colours[log_degree],
                             mfc="none",
+                            # One inside the other, where they are the same.
+                            ms=4 + 2 * (LOG_DEGREES[-1] - log_degree),
+                            lw=1.2,
                         )
                 axis.set_xscale("log", base=2)
                 axis.set_xlabel("numbers in the vector, curves side by side")
+                axis.set_yscale("log")
+                for plain in (axis.yaxis.set_major_formatter, axis.yaxis.set_minor_formatter):
+                    plain(LogFormatter(minor_thresholds=(2, 0.5)))
                 axis.set_title(scheme.upper())
             # Curves of equal libraries and of equal sets look alike in every panel.
             for library, style in styles.items():
@@ -303,7 +311,6 @@ def _named(row: Mapping[str, Any]) -> tuple[str, str, int]:
 def _finish(axes: Any, what: str, title: str) -> None:
     """One scale for all panels, and one legend below them for the curves of the first."""
     for axis in axes:
-        axis.set_yscale("log")
         axis.grid(alpha=0.3)
     low, high = zip(*(axis.get_ylim() for axis in axes), strict=True)
     for axis in axes:
@@ -349,6 +356,7 @@ def _plot(report: Report, path: Path) -> None:
                     label=name,
                 )
             axis.set_xticks(LOG_DEGREES)
+            axis.set_yscale("log")
             axis.set_xlabel("log2 of the ring degree, curves side by side")
             axis.set_title(scheme.upper())
         _finish(axes, "microseconds", f"{report.title}; drawn: vectors of {LENGTHS[-1]} numbers")
