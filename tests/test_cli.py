@@ -375,8 +375,23 @@ def check_search(report: dict[str, Any]) -> None:
         assert 0 < ratios[name] <= asked[name]
 
 
+def check_serving(report: dict[str, Any]) -> None:
+    """Nothing is wrong, lost, refused, charged twice or beyond a budget, killed or not."""
+    ratios = report["ratios"]
+    assert ratios["serving.killed_answers"] > 3
+    assert ratios["serving.long_answers"] > 100
+    assert ratios["serving.budgeted_share"] > 0
+    assert ratios["serving.http_overhead_us"] > 0
+    counted = ("lost", "wrong", "over_budget", "charged_twice", "uncounted", "refused")
+    long = ("long_lost", "long_wrong", "long_miscounted", "long_refused", "files_growth")
+    assert {name: ratios[f"serving.{name}"] for name in (*counted, *long)} == dict.fromkeys(
+        (*counted, *long), 0.0
+    )
+
+
 CHECKS = {
     "hesc:search": check_search,
+    "hesc:serving": check_serving,
     "hesc:trees": check_trees,
     "hesc:layers": check_layers,
     "hesc:matrices": check_matrices,
@@ -399,6 +414,7 @@ PEERS = {
     # Concrete ML lives in an environment of its own.
     "hesc:models": [],
     "hesc:planner": [],
+    "hesc:serving": [],
     "hesc:trees": [],
 }
 

@@ -37,6 +37,7 @@ _MODULES: Final = {
     "hesc:search": "search",
     "hesc:search_recall": "search_recall",
     "hesc:search_scale": "search_scale",
+    "hesc:serving": "serving",
     "hesc:slots": "slots",
     "hesc:sorting": "sorting",
     "hesc:trees": "trees",
