@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PAGE: Final = Path(__file__).resolve().parent.parent / "docs/bibliography.md"
-HEADING: Final = "## Every table, figure and algorithm of the papers\n"
+HEADING: Final = "## Every table, figure, algorithm and statement of the papers\n"
 
 
 def _rows() -> Iterator[str]:

@@ -121,6 +121,12 @@ def test_operators_follow_numpy(kit: Kit) -> None:
     np.testing.assert_allclose(kit.decrypt(x @ w.T), X @ W.T, atol=0.06)
     np.testing.assert_allclose(kit.decrypt(x[1] @ w.T), X[1] @ W.T, atol=0.06)
     np.testing.assert_allclose(kit.decrypt(x[0] @ w[2]), X[0] @ W[2], atol=0.06)
+    for numbers in (3 * W.T, W[0], np.array([[0], [1], [1 << 40]])):
+        found, scale = kit.decrypt(x @ numbers), np.abs(numbers).sum()
+        np.testing.assert_allclose(found, X @ numbers, atol=3e-3 * scale)
+        np.testing.assert_allclose(kit.decrypt(numbers.T @ x.T), found.T, atol=1e-15 * scale)
+    constant = kit.decrypt((x + 0.5) @ W.T)
+    np.testing.assert_allclose(constant, (X + 0.5) @ W.T, atol=0.03)
     np.testing.assert_allclose(kit.decrypt(x[:, None] * w), X[:, None] * W, atol=0.03)
     np.testing.assert_allclose(kit.decrypt(x * 2.5 - x / 4), X * 2.25, atol=0.03)
     np.testing.assert_allclose(kit.decrypt(np.array([1.0, 2.0, 3.0]) * x), X * [1, 2, 3], atol=0.03)
@@ -150,6 +156,19 @@ def test_mistakes_teach(kit: Kit) -> None:
         x * np.ones(5)
     with pytest.raises(hesc.ShapeError, match="do not multiply"):
         x @ w
+    matrices: tuple[Any, ...] = (W, np.ones((3, 2, 1)), 2.0, [])
+    for matrix in matrices:
+        with pytest.raises(hesc.ShapeError, match="do not multiply"):
+            x @ matrix
+        with pytest.raises(hesc.ShapeError, match="do not multiply"):
+            matrix @ x
+    for other in (x, hesc.Encryptor(kit.public, 1024, layout="one_per_block").encrypt(X)):
+        with pytest.raises(hesc.CorrelationError, match="independent copy"):
+            x @ other.T
+    with pytest.raises(TypeError, match="multiply_encoded"):
+        x @ hesc.Encoder(1024).encode(W.T)
+    with pytest.raises(hesc.OutOfRangeError, match="finite"):
+        x @ np.full(3, np.inf)
     with pytest.raises(hesc.ShapeError, match="axis 2"):
         x.sum(axis=2)
     with pytest.raises(hesc.OutOfRangeError, match="finite"):

@@ -344,10 +344,18 @@ def check_bits(report: dict[str, Any]) -> None:
 
 
 def check_matrices(report: dict[str, Any]) -> None:
-    """Integers are exact, and errors of CKKS below what the plan states."""
+    """Integers are exact, errors of CKKS below what the plan states, of streams as it states.
+
+    Streams: of 192 entries or more, whose root mean square has a deviation of 0.05.
+    """
     for row in report["rows"]:
-        assert row["error"] <= row["error stated"] < 1e-4
+        if "streams" in row["candidate"]:
+            assert 0.7 < row["error"] / row["error stated"] < 1.3
+            assert 0.7 < row["over reported"] < 1.3
+            continue
+        assert row["error"] <= row["error stated"] < (1e-2 if "_4096" in row["candidate"] else 1e-4)
         assert (row["error stated"] == 0) == ("ckks" not in row["candidate"])
+    assert sum("streams" in row["candidate"] for row in report["rows"]) == 4
 
 
 def check_trees(report: dict[str, Any]) -> None:

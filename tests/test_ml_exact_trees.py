@@ -44,6 +44,7 @@ from hesc.models.trees import LARGEST_SINGLE, TreeEnsemble
 from hesc.protocols import registry
 from hesc.protocols.message import Kind, Message
 from hesc.protocols.trees import boxes, encoding
+from tests.tree_models import planned_trees
 
 X, Y = load_breast_cancer(return_X_y=True)
 IRIS: Final = load_iris(return_X_y=True)
@@ -69,13 +70,6 @@ REGRESSORS: Final = {
 }
 
 
-def _planned(model: Any, x: Any, y: Any, **options: Any) -> Any:
-    private = PrivateClassifier if hasattr(model, "predict_proba") else PrivateRegressor
-    made = private(model).fit(x, y)
-    made.plan(x, Trees(**options), table=False)
-    return made
-
-
 def _on_thresholds(trees: TreeEnsemble, rows: Any, rng: Any) -> Any:
     """Rows whose features are thresholds, and the numbers next to these."""
     found = rows.copy()
@@ -92,7 +86,7 @@ def _on_thresholds(trees: TreeEnsemble, rows: Any, rng: Any) -> Any:
 @pytest.mark.parametrize("data", [(X, Y), IRIS], ids=["two classes", "three"])
 def test_classifiers_are_computed_as_they_are(name: str, data: Any) -> None:
     x, y = data
-    private = _planned(CLASSIFIERS[name], x[::2], y[::2])
+    private = planned_trees(CLASSIFIERS[name], x[::2], y[::2])
     plan = private._served().plan
     rng = np.random.default_rng(0)
     trees = extraction.trees_of(private.estimator_)
@@ -111,7 +105,7 @@ def test_classifiers_are_computed_as_they_are(name: str, data: Any) -> None:
 @pytest.mark.parametrize("name", REGRESSORS)
 def test_regressors_are_computed_as_they_are(name: str) -> None:
     x, y = SUGAR
-    private = _planned(REGRESSORS[name], x[::2], y[::2], sum_bits=24)
+    private = planned_trees(REGRESSORS[name], x[::2], y[::2], sum_bits=24)
     plan = private._served().plan
     trees = extraction.trees_of(private.estimator_)
     rows = np.concatenate([x[1::29], _on_thresholds(trees, x[1::59], np.random.default_rng(1))])
@@ -259,7 +253,7 @@ def test_what_compares_nothing_is_refused() -> None:
 
 @pytest.mark.parametrize("size", [1e150, 1e-5])
 def test_units_follow_the_size_of_scores(size: float) -> None:
-    private = _planned(DecisionTreeRegressor(max_depth=2), X, SIZES * size)
+    private = planned_trees(DecisionTreeRegressor(max_depth=2), X, SIZES * size)
     rows = X[:5]
     found = private.run(rows, progress=False).scores
     assert np.allclose(found, private.predict(rows), rtol=1e-4, atol=0)
@@ -294,7 +288,7 @@ def test_moved_thresholds_that_leave_another_model_are_refused() -> None:
 
 
 def test_plans_are_copied_and_pickled() -> None:
-    plan = _planned(RandomForestClassifier(**FEW), X, Y)._served().plan
+    plan = planned_trees(RandomForestClassifier(**FEW), X, Y)._served().plan
     for again in (pickle.loads(pickle.dumps(plan)), copy.deepcopy(plan)):  # noqa: S301 - our own
         assert again.digest == plan.digest
 
@@ -324,7 +318,7 @@ def test_pipelines_on_tables() -> None:
 
 
 def test_parties_apart() -> None:
-    private = _planned(RandomForestClassifier(**FEW), X, Y)
+    private = planned_trees(RandomForestClassifier(**FEW), X, Y)
     plan = TreesPlan.from_bytes(private._served().plan.to_bytes())
     client = registry.client_of(plan)
     served = private.server().to_bytes()
@@ -355,7 +349,7 @@ def test_parties_apart() -> None:
 
 
 def test_answers_that_no_server_gives() -> None:
-    private = _planned(RandomForestClassifier(**FEW), X, Y)
+    private = planned_trees(RandomForestClassifier(**FEW), X, Y)
     plan = private._served().plan
     client = private.client()
     server = private.server(keys=client.public_keys())
@@ -380,7 +374,7 @@ def test_answers_that_no_server_gives() -> None:
 
 
 def test_documents_that_lie() -> None:
-    private = _planned(RandomForestClassifier(**FEW), X, Y)
+    private = planned_trees(RandomForestClassifier(**FEW), X, Y)
     plan = private._served().plan
     lies: tuple[dict[str, Any], ...] = (
         {"classes": np.array([0, 1, 2])},
@@ -482,7 +476,7 @@ def test_what_is_small_is_not_looked_at_again() -> None:
 
 
 def test_the_plan_says_who_learns_what() -> None:
-    private = _planned(HistGradientBoostingClassifier(max_iter=5, random_state=0), X, Y)
+    private = planned_trees(HistGradientBoostingClassifier(max_iter=5, random_state=0), X, Y)
     text = str(private._served().plan)
     for told in ("trees of", "DOES NOT FOLLOW THE PROTOCOL", "copies", "R^2", "thresholds of"):
         assert told in text

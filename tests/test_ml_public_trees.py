@@ -21,11 +21,12 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier
 
 import hesc
-from hesc.ml import PrivateClassifier, PrivateRegressor, Trees, TreesPlan
+from hesc.ml import PrivateClassifier, Trees, TreesPlan
 from hesc.models import transforms
 from hesc.models.transforms import Inside
 from hesc.protocols import registry
 from hesc.protocols.trees import linear_forms
+from tests.tree_models import planned_trees
 
 X, Y = load_breast_cancer(return_X_y=True)
 SUGAR: Final = load_diabetes(return_X_y=True)
@@ -35,13 +36,6 @@ DATA: Final = {
     "iris": load_iris(return_X_y=True),
     "digits": load_digits(return_X_y=True),
 }
-
-
-def _planned(model: Any, x: Any, y: Any, structure: Any = "public") -> Any:
-    private = PrivateClassifier if hasattr(model, "predict_proba") else PrivateRegressor
-    made = private(model).fit(x, y)
-    made.plan(x, Trees(structure=structure), table=False)
-    return made
 
 
 @pytest.mark.parametrize("data", DATA)
@@ -59,7 +53,7 @@ def _planned(model: Any, x: Any, y: Any, structure: Any = "public") -> Any:
 )
 def test_scores_are_those_of_hidden_trees(model: Any, data: str) -> None:
     x, y = DATA[data]
-    public, hidden = (_planned(model, x, y, each) for each in ("public", "hidden"))
+    public, hidden = (planned_trees(model, x, y, structure=each) for each in ("public", "hidden"))
     rows = x[::5]
     run = public.run(rows, fhe="simulate", progress=False)
     assert (run.scores == hidden.run(rows, fhe="simulate", progress=False).scores).all()
@@ -75,7 +69,9 @@ def test_regressors_and_missing_cells(missing: bool) -> None:
     if missing:
         x = np.where(np.random.default_rng(0).random(x.shape) < 0.1, np.nan, x)
     model = HistGradientBoostingRegressor(max_iter=8, random_state=0)
-    private = _planned(model if missing else RandomForestRegressor(**FEW), x, y)
+    private = planned_trees(
+        model if missing else RandomForestRegressor(**FEW), x, y, structure="public"
+    )
     found = private.run(x[:8], progress=False)
     assert np.abs(found.scores - private.predict(x[:8])).max() <= found.error * (1 + 1e-9)
 
@@ -83,7 +79,8 @@ def test_regressors_and_missing_cells(missing: bool) -> None:
 def test_messages_are_short_and_the_plan_says_what_hiding_costs() -> None:
     model = HistGradientBoostingClassifier(max_iter=100, max_depth=3, random_state=0)
     public, hidden = (
-        _planned(model, X[::2], Y[::2], each)._served().plan for each in ("public", "hidden")
+        planned_trees(model, X[::2], Y[::2], structure=each)._served().plan
+        for each in ("public", "hidden")
     )
     up, down = public.sizes()
     assert up + down < 14_000
@@ -102,7 +99,9 @@ def test_messages_are_short_and_the_plan_says_what_hiding_costs() -> None:
 def test_outputs_share_the_leaves_of_their_trees() -> None:
     """A forest of ten classes has ten times the values, and the same leaves."""
     x, y = DATA["digits"]
-    private = _planned(RandomForestClassifier(6, max_depth=4, random_state=0), x, y)
+    private = planned_trees(
+        RandomForestClassifier(6, max_depth=4, random_state=0), x, y, structure="public"
+    )
     plan = private._served().plan
     trees = [each.tree_.n_leaves for each in private.estimator_.estimators_]
     assert plan.forest.edges == sum(trees) - len(trees)
@@ -111,7 +110,7 @@ def test_outputs_share_the_leaves_of_their_trees() -> None:
 
 def test_values_follow_from_as_many_scores_as_leaves() -> None:
     """What the plan says: a client that solves for values has them all, and no more is hidden."""
-    private = _planned(GradientBoostingClassifier(**FEW), X, Y)
+    private = planned_trees(GradientBoostingClassifier(**FEW), X, Y, structure="public")
     plan = private._served().plan
     run = private.run(X, fhe="simulate", progress=False)
     leaves = plan.prepared(X).features
@@ -128,7 +127,7 @@ def test_values_follow_from_as_many_scores_as_leaves() -> None:
 
 
 def test_parties_apart() -> None:
-    private = _planned(RandomForestClassifier(**FEW), X, Y)
+    private = planned_trees(RandomForestClassifier(**FEW), X, Y, structure="public")
     plan = TreesPlan.from_bytes(private._served().plan.to_bytes())
     client = registry.client_of(plan)
     served = private.server().to_bytes()
@@ -142,11 +141,15 @@ def test_parties_apart() -> None:
 
 
 def test_servers_and_plans_that_do_not_fit() -> None:
-    private = _planned(RandomForestClassifier(**FEW), X, Y)
+    private = planned_trees(RandomForestClassifier(**FEW), X, Y, structure="public")
     server, plan = private.server(), private._served().plan
     own = server.model()
     # Other trees than the client was told; leaves that say more than is declared; counts that lie.
-    other = _planned(RandomForestClassifier(**FEW | {"random_state": 1}), X, Y).server().model()
+    other = (
+        planned_trees(RandomForestClassifier(**FEW | {"random_state": 1}), X, Y, structure="public")
+        .server()
+        .model()
+    )
     with pytest.raises((hesc.WireError, hesc.ShapeError)):
         type(server)(plan, **other)
     edges = own["edges"].copy()
@@ -165,7 +168,7 @@ def test_servers_and_plans_that_do_not_fit() -> None:
     with pytest.raises(hesc.ShapeError):
         type(server)(plan, **own | {"leaves": huge})
     # Plans of one structure that say the other, or other trees.
-    hidden = _planned(RandomForestClassifier(**FEW), X, Y, "hidden")._served().plan
+    hidden = planned_trees(RandomForestClassifier(**FEW), X, Y, structure="hidden")._served().plan
     for given, change in (
         (plan, {"structure": "hidden"}),
         (hidden, {"structure": "public"}),
@@ -181,7 +184,7 @@ def test_servers_and_plans_that_do_not_fit() -> None:
 
 
 def test_boxes_of_a_document_lie_within_it() -> None:
-    plan = _planned(RandomForestClassifier(**FEW), X, Y)._served().plan
+    plan = planned_trees(RandomForestClassifier(**FEW), X, Y, structure="public")._served().plan
     document = json.loads(plan.to_bytes())
     step = document["steps"][-1]
     assert step["step"] == "inside"
@@ -219,7 +222,11 @@ def test_boxes_are_the_definition(seed: int) -> None:
 
 
 def test_forms_are_the_sums_of_boxes() -> None:
-    private = _planned(HistGradientBoostingClassifier(max_iter=5, random_state=0), *DATA["digits"])
+    private = planned_trees(
+        HistGradientBoostingClassifier(max_iter=5, random_state=0),
+        *DATA["digits"],
+        structure="public",
+    )
     backend = private._served()
     x = DATA["digits"][0]
     bits = transforms.transformed(backend.plan.steps[:-1], x)

@@ -63,7 +63,7 @@ def programs(
         )
 
     x, y = rng.uniform(-1, 1, (2, 60, 8))
-    weights = rng.normal(size=8)
+    weights, matrix = rng.normal(size=8), rng.normal(size=(8, 60))
     calls = encryptor(seed)
     a, b = calls.encrypt(x), calls.encrypt(y)
     polynomial = hesc.Polynomial([0.3, 1, -1, 0.5, 1])
@@ -85,6 +85,9 @@ def programs(
         "twice": [error(a + a, 2 * x)],
         "product": [error(a * b, x * y)],
         "sum of products": [error((a * b).sum(axis=1), (x * y).sum(axis=1))],
+        # Entries of a row and of a column share streams.
+        "product of matrices": [error(a @ b.T, x @ y.T)],
+        "product with a matrix in the clear": [error(a @ matrix, x @ matrix)],
         "shared factor": [error((a * b) + a, x * y + x)],
         "equal values": [error(e, equal)],
         "sum of equal values": [error(e.sum(axis=1), equal.sum(axis=1))],

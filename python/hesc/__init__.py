@@ -4,8 +4,8 @@ A number in [-1, 1] becomes a stream of bits whose share of ones is its value; t
 encrypted. Products of streams are additions of ciphertexts and sums are concatenations, so an
 encryption that only adds evaluates polynomials and small networks.
 
-The names that can decrypt or hold a secret key come from `hesc.secret`, which is imported on
-first use only: a server that does not ask for them never loads it.
+The names that can decrypt or hold a secret key are imported on first use only: a server that does
+not ask for them never loads what they are in.
 """
 
 from __future__ import annotations
@@ -39,22 +39,29 @@ from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from hesc.integers.transciphering.secret import CipherKey
+    from hesc.ml.remote.exchanges import ServiceError
+    from hesc.ml.remote.faces import AsyncClient, Client
     from hesc.secret import Decryptor, SecretEncryptor, SecretKey, keygen
 
 __version__ = version("hesc")
 
-_SECRET = {
+_LATER = {
+    "AsyncClient": "hesc.ml.remote.faces",
     "CipherKey": "hesc.integers.transciphering.secret",
+    "Client": "hesc.ml.remote.faces",
     "Decryptor": "hesc.secret",
     "SecretEncryptor": "hesc.secret",
     "SecretKey": "hesc.secret",
+    "ServiceError": "hesc.ml.remote.exchanges",
     "keygen": "hesc.secret",
 }
 
 __all__ = [
     "Answer",
+    "AsyncClient",
     "CipherKey",
     "CircuitError",
+    "Client",
     "CorrelationError",
     "DecryptionError",
     "Decryptor",
@@ -77,6 +84,7 @@ __all__ = [
     "SecretKey",
     "SecurityError",
     "SeededArray",
+    "ServiceError",
     "ShapeError",
     "WireError",
     "keygen",
@@ -86,8 +94,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name in _SECRET:
-        return getattr(import_module(_SECRET[name]), name)
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module 'hesc' has no attribute {name!r}; dir(hesc) lists what there is")
 
 

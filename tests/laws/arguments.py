@@ -7,6 +7,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import httpx
 import numpy as np
 
 import hesc
@@ -71,6 +72,12 @@ LEFT_OUT: Final = {
     "hesc.protocols.linkage.plan.LinkagePlan.count",
     "hesc.protocols.linkage.plan.LinkagePlan.lengths",
     "hesc.protocols.linkage.plan.LinkagePlan.opened",
+    # As those of the other face, of the same flows.
+    "hesc.ml.remote.faces.AsyncClient.decision_function",
+    "hesc.ml.remote.faces.AsyncClient.predict", "hesc.ml.remote.faces.AsyncClient.predict_proba",
+    "hesc.ml.remote.faces.AsyncClient.search",
+    # As decision_function, of a model whose scores give probabilities.
+    "hesc.ml.remote.faces.Client.predict_proba",
     # Take evaluation keys, searches or bootstraps, seconds a call: their own tests have wrong ones.
     "hesc.gates.circuit.Precision.of",
     "hesc.gates.encrypted.Evaluator", "hesc.gates.encrypted.Evaluator.answer",
@@ -191,6 +198,36 @@ def calls(folder: Path) -> Iterator[Call]:
     yield from _products()
     yield from _networks(folder)
     yield from _searches(folder)
+    yield from _remote()
+
+
+def _remote() -> Iterator[Call]:
+    """A client of a service that is a function of this process."""
+    records = [[0.5, 0.25], [1.0, -1.0], [0.0, 0.5]]
+    plan = search.SearchPlan.of_vectors(records, records="public", keys=False)
+    server = search.SearchServer.of(search.Index(plan, records))
+
+    def answered(request: httpx.Request) -> httpx.Response:
+        body = b'{"budgets": {}}'
+        if request.method == "POST":
+            body = server.answer(request.read())
+        elif request.url.path.endswith("plan.json"):
+            body = plan.to_bytes()
+        return httpx.Response(200, stream=httpx.ByteStream(body))
+
+    options: dict[str, Any] = {
+        "url": "https://example.org", "token": "token", "model": plan.digest.hex(), "jobs": False,
+        "at_once": 2, "patience": 0.0, "timeout": 1.0, "insecure_http": False, "show": None,
+        "passphrase": "words",
+    }  # fmt: skip
+    yield _of(hesc.Client, **options)
+    yield _of(hesc.AsyncClient, **options)
+    yield _of(hesc.ServiceError, said="words", problem="budget", status=403)
+    client = hesc.Client(**options, transport=httpx.MockTransport(answered))
+    for asks in (client.predict, client.decision_function):
+        yield _of(asks, samples=records, clip=False)
+    yield _of(client.search, queries=records, count=2, clip=False)
+    yield _of(client.answers, queries=[client.local.encrypt(records).data])
 
 
 def _searches(folder: Path) -> Iterator[Call]:

@@ -195,6 +195,27 @@ class Arrays(MovingArrays):
             must={ZeroDivisionError} if zero else None,
         )
 
+    @operation(a=OPERAND, columns=one_of(None, 1, 3), left=FLAG)
+    def matrix_in_the_clear(self, a: int, columns: int | None, left: bool) -> None:
+        x = self.pick(a)
+        inner = x.values.shape[0 if left else -1] if x.values.ndim else 1
+        shape = (inner,) if columns is None else (inner, columns)
+        matrix = self.rng.choice(NUMBERS, shape).T if left else self.rng.choice(NUMBERS, shape)
+        terms = x.array.native.terms_per_element * x.values.size * (columns or 1)
+        reach = x.reach * inner * float(np.abs(matrix).max())
+        if terms > TERMS or reach > 1e12:
+            return
+
+        def compute(p: Any) -> Any:
+            return matrix @ p if left else p @ matrix
+
+        self.step(
+            lambda: compute(x.array),
+            lambda: Made(np.asarray(compute(x.values)), x.draws, x.constants, reach),
+            (x,),
+            must=None if x.values.ndim in (1, 2) else {hesc.ShapeError},
+        )
+
     @operation(a=OPERAND, number=one_of(float("nan"), float("inf"), "2", 1j, None))
     def no_operands(self, a: int, number: Any) -> None:
         x = self.pick(a)

@@ -262,69 +262,104 @@ class RedundancyTable:
 
     def plot(self, report: Report, path: Path) -> None:
         """Redundancy against the length of the vector: the shape of each row of the table."""
+        from matplotlib.ticker import LogFormatter
+
         from hesc_papers.plots import figure
 
         colours = dict(
             zip(LOG_DEGREES, ("tab:blue", "tab:orange", "tab:green", "tab:red"), strict=True)
         )
         styles = {"paper": ":^", OURS: "-o", MODULO_Q: "-.x", SEAL: "--s", LATTIGO: "--d"}
+        places = dict(zip(styles, range(-2, 3), strict=True))
         with figure(path, (15, 5.5), (1, len(SCHEMES))) as axes:
             for axis, scheme in zip(axes, SCHEMES, strict=True):
                 for row in report.rows:
-                    name, _, log_degree = row["candidate"].rpartition(", log N = ")
-                    library, _, of_scheme = name.rpartition(": ")
+                    library, of_scheme, log_degree = _named(row)
                     if of_scheme == scheme:
-                        values = [row[str(length)] for length in LENGTHS]
-                        colour = colours[int(log_degree)]
-                        axis.plot(LENGTHS, values, styles[library], color=colour, mfc="none")
+                        axis.plot(
+                            # Beside each other: many curves are the same.
+                            [length * 2 ** (0.09 * places[library]) for length in LENGTHS],
+                            [row[str(length)] for length in LENGTHS],
+                            styles[library],
+                            color=colours[log_degree],
+                            mfc="none",
+                            # One inside the other, where they are the same.
+                            ms=4 + 2 * (LOG_DEGREES[-1] - log_degree),
+                            lw=1.2,
+                        )
                 axis.set_xscale("log", base=2)
+                axis.set_xlabel("numbers in the vector, curves side by side")
                 axis.set_yscale("log")
-                axis.set_xlabel("numbers in the vector")
+                for plain in (axis.yaxis.set_major_formatter, axis.yaxis.set_minor_formatter):
+                    plain(LogFormatter(minor_thresholds=(2, 0.5)))
                 axis.set_title(scheme.upper())
-                axis.grid(alpha=0.3)
-            axes[0].set_ylabel("bits for each bit")
             # Curves of equal libraries and of equal sets look alike in every panel.
             for library, style in styles.items():
                 axes[0].plot([], [], style, color="black", mfc="none", label=library)
             for log_degree, colour in colours.items():
                 axes[0].plot([], [], color=colour, label=f"log N = {log_degree}")
-            drawing = axes[0].get_figure()
-            drawing.suptitle(report.title)
-            drawing.legend(
-                *axes[0].get_legend_handles_labels(),
-                loc="outside lower center",
-                ncols=8,
-                fontsize=8,
-            )
+            _finish(axes, "bits for each bit", report.title)
+
+
+def _named(row: Mapping[str, Any]) -> tuple[str, str, int]:
+    """Whose row it is, of which scheme and set."""
+    name, _, log_degree = row["candidate"].rpartition(", log N = ")
+    library, _, scheme = name.rpartition(": ")
+    return library, scheme, int(log_degree)
+
+
+def _finish(axes: Any, what: str, title: str) -> None:
+    """One scale for all panels, and one legend below them for the curves of the first."""
+    for axis in axes:
+        axis.grid(alpha=0.3)
+    low, high = zip(*(axis.get_ylim() for axis in axes), strict=True)
+    for axis in axes:
+        axis.set_ylim(min(low), max(high))
+    axes[0].set_ylabel(what)
+    drawing = axes[0].get_figure()
+    drawing.suptitle(title)
+    handles, labels = axes[0].get_legend_handles_labels()
+    drawing.legend(handles, labels, loc="outside lower center", ncols=len(labels), fontsize=8)
 
 
 def _plot(report: Report, path: Path) -> None:
     from hesc_papers.plots import figure
 
-    names = list(dict.fromkeys(row["candidate"].rsplit(", log N", 1)[0] for row in report.rows))
-    colours = {"ckks": "tab:green", "bfv": "tab:blue", "bgv": "tab:orange"}
-    styles = {OURS: "-o", SEAL: "--s", LATTIGO: "--d", "paper": ":^"}
-    with figure(path, (8, 5.5)) as axes:
-        for place, name in enumerate(names):
-            # Beside each other: many curves are the same.
-            aside = 0.025 * (place - (len(names) - 1) / 2)
-            library, _, scheme = name.rpartition(": ")
-            rows = [row for row in report.rows if row["candidate"].startswith(f"{name}, log N")]
-            style = styles.get(library, "-.x")
-            axes.plot(
-                [degree + aside for degree in LOG_DEGREES[: len(rows)]],
-                [row[str(LENGTHS[-1])] for row in rows],
-                style,
-                color=colours[scheme],
-                label=name,
-                alpha=0.5 if library == "paper" else 1.0,
-            )
-        axes.set_yscale("log")
-        axes.set_xticks(LOG_DEGREES)
-        axes.set_xlabel("log2 of the ring degree, curves side by side; vectors of 2048 numbers")
-        axes.set_ylabel("microseconds")
-        axes.set_title(report.title)
-        axes.legend(fontsize=7, ncols=2)
+    # A colour for a library; its curve at SEAL's primes is dashed, with open markers.
+    colours = {OURS: "tab:green", SEAL: "tab:blue", LATTIGO: "tab:orange", "paper": "dimgray"}
+    styles = {
+        OURS: "-o",
+        SEALS_PRIMES: "--o",
+        SEAL: "--s",
+        LATTIGO: "-d",
+        LATTIGO_SEALS: "--d",
+        "paper": ":^",
+    }
+    named = [(row, *_named(row)) for row in report.rows]
+    libraries = [name for name in styles if any(name == library for _, library, *_ in named)]
+    with figure(path, (15, 5.5), (1, len(SCHEMES))) as axes:
+        for axis, scheme in zip(axes, SCHEMES, strict=True):
+            for place, name in enumerate(libraries):
+                curve = [
+                    (log_degree, row[str(LENGTHS[-1])])
+                    for row, library, of_scheme, log_degree in named
+                    if (library, of_scheme) == (name, scheme)
+                ]
+                # Beside each other: many curves are the same.
+                aside = 0.04 * (place - (len(libraries) - 1) / 2)
+                axis.plot(
+                    [log_degree + aside for log_degree, _ in curve],
+                    [microseconds for _, microseconds in curve],
+                    styles[name],
+                    color=colours[name.split(",")[0]],
+                    mfc="none" if styles[name].startswith("--") else None,
+                    label=name,
+                )
+            axis.set_xticks(LOG_DEGREES)
+            axis.set_yscale("log")
+            axis.set_xlabel("log2 of the ring degree, curves side by side")
+            axis.set_title(scheme.upper())
+        _finish(axes, "microseconds", f"{report.title}; drawn: vectors of {LENGTHS[-1]} numbers")
 
 
 STUDIES: Final[dict[str, OperationTable | RedundancyTable]] = {

@@ -1,4 +1,4 @@
-"""Every numbered table, figure and algorithm of the five papers, and what shows it.
+"""Every numbered table, figure, algorithm and statement of the five papers, and what shows it.
 
 Most are studies of their own. The others are shown by another study, whose command `Elsewhere`
 names with what of it to look at. A test fails while one has neither.
@@ -19,6 +19,8 @@ class Numbered(NamedTuple):
     tables: int
     figures: int
     algorithms: int
+    statements: tuple[str, ...] = ()
+    """Propositions, lemmas and corollaries by their names."""
 
 
 class Elsewhere(NamedTuple):
@@ -30,10 +32,12 @@ class Elsewhere(NamedTuple):
 
 
 PAPERS: Final = {
-    "koseki2022hesc": Numbered(tables=5, figures=9, algorithms=4),
+    "koseki2022hesc": Numbered(tables=5, figures=9, algorithms=4, statements=("proposition-1",)),
     "babenko2020ckksbfv": Numbered(tables=13, figures=12, algorithms=0),
     "hsiao2022sche": Numbered(tables=0, figures=5, algorithms=0),
-    "carpov2016packing": Numbered(tables=2, figures=4, algorithms=0),
+    "carpov2016packing": Numbered(
+        tables=2, figures=4, algorithms=0, statements=("lemma-1", "corollary-1")
+    ),
     "xu2016integers": Numbered(tables=1, figures=2, algorithms=3),
 }
 
@@ -50,6 +54,10 @@ ELSEWHERE: Final = {
     "koseki2022hesc:algorithm-2": Elsewhere(_TABLE_2, "no result: decryption, a column there"),
     "koseki2022hesc:algorithm-3": Elsewhere(_TABLE_2, "no result: the sum, a column there"),
     "koseki2022hesc:algorithm-4": Elsewhere(_TABLE_2, "no result: the product, a column there"),
+    "koseki2022hesc:proposition-1": Elsewhere(
+        "koseki2022hesc:figure-2",
+        "no result: errors of concatenated sums, a curve there; `hesc.streams.theory` corrects it",
+    ),
     "babenko2020ckksbfv:table-1": Elsewhere(
         "babenko2020ckksbfv:table-2", "parameters, no result: `--json` has the primes of every set"
     ),
@@ -61,6 +69,12 @@ ELSEWHERE: Final = {
     },
     "hsiao2022sche:figure-1": Elsewhere(
         "hsiao2022sche:figure-2", "a drawing of the system, which runs as a whole there"
+    ),
+    "carpov2016packing:lemma-1": Elsewhere(
+        "carpov2016packing:figure-1", "no result: all columns from the first, a curve there"
+    ),
+    "carpov2016packing:corollary-1": Elsewhere(
+        "carpov2016packing:figure-2", "no result: the same in Galois rings, a curve there"
     ),
     "xu2016integers:figure-1": Elsewhere(_INTEGERS, "a drawing of the adder in its rows CLA"),
     "xu2016integers:figure-2": Elsewhere(
@@ -75,9 +89,10 @@ ELSEWHERE: Final = {
 
 
 def numbered(paper: str) -> Iterator[str]:
-    """The identifiers of all that a paper numbers: tables, figures, then algorithms."""
+    """The identifiers of all that a paper numbers: tables, figures, algorithms, statements."""
     of = PAPERS[paper]
     kinds = (("table", of.tables), ("figure", of.figures), ("algorithm", of.algorithms))
-    return chain.from_iterable(
-        (f"{paper}:{kind}-{number}" for number in range(1, count + 1)) for kind, count in kinds
+    counted = (
+        f"{paper}:{kind}-{number}" for kind, count in kinds for number in range(1, count + 1)
     )
+    return chain(counted, (f"{paper}:{name}" for name in of.statements))

@@ -356,8 +356,13 @@ def error_of(plan: ModelPlan) -> str:
     )
 
 
-def _check_wishes(plan: ModelPlan, probabilities: bool, best: int | None) -> None:
-    """Refuses columns that a plan's answers do not have."""
+def check_wishes(plan: ModelPlan, probabilities: bool, best: int | None) -> None:
+    """Refuses columns that a plan's answers do not have.
+
+    Raises:
+        ParameterError: naming the option.
+
+    """
     if probabilities and plan.link not in PROBABILITIES:
         raise ParameterError("this plan gives no probabilities: leave out --probabilities")
     if best is not None and not isinstance(plan, SearchPlan):
@@ -398,7 +403,7 @@ def decrypt(
     folder = ClientFolder.open(client)
     check_apart({"--out": out} | ({} if kept is None else {"--kept": kept}), client, json_file)
     plan = folder.plan
-    _check_wishes(plan, probabilities, best)
+    check_wishes(plan, probabilities, best)
     wanted = None if name is None else checked_name(name)
     if query is not None and plan.parties:
         raise ParameterError(

@@ -18,6 +18,23 @@ if TYPE_CHECKING:
     from hesc.cli.csv_files import Column
 
 
+def _table(file: IO[bytes], otherwise: str) -> Any:
+    """A table of Parquet, opened; what the file is otherwise stands in the refusal."""
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"pyarrow reads tables of Parquet, and is not installed: {install_line('parquet')}"
+        ) from error
+    try:
+        table = parquet.ParquetFile(file)
+        table.schema_arrow  # noqa: B018 - it may be damaged by itself
+    except (pa.ArrowException, OSError) as error:
+        raise HescError(f"{file.name} is no table of Parquet, {otherwise}") from error
+    return table
+
+
 class ParquetFile(NamedColumns):
     """A Parquet file, opened in binary. Cells without a value are missing, and nothing else is.
 
@@ -32,18 +49,8 @@ class ParquetFile(NamedColumns):
 
     def __init__(self, file: IO[bytes]) -> None:
         super().__init__(file)
-        try:
-            import pyarrow as pa
-            from pyarrow import parquet
-        except ModuleNotFoundError as error:
-            raise ImportError(
-                f"pyarrow reads tables of Parquet, and is not installed: {install_line('parquet')}"
-            ) from error
-        try:
-            self._table = parquet.ParquetFile(file)
-            self._schema = self._table.schema_arrow
-        except (pa.ArrowException, OSError) as error:
-            raise HescError(f"{file.name} is no table of Parquet, or damaged") from error
+        self._table = _table(file, "or damaged")
+        self._schema = self._table.schema_arrow
         self.header = list(self._schema.names)
         if len(set(self.header)) != len(self.header):
             raise self._problem("a column's name is there twice")
@@ -110,3 +117,41 @@ class ParquetFile(NamedColumns):
 
     def _problem(self, problem: str) -> HescError:
         return HescError(f"{self._file.name}: {problem}")
+
+
+def lists(file: IO[bytes], column: str, rows: int) -> Iterator[NDArray[np.float64]]:
+    """Arrays (up to `rows`, length of a list) of a column that holds lists of numbers.
+
+    Raises:
+        HescError: no such file or column; lists that are missing, empty or differ in length.
+        ImportError: pyarrow is missing.
+
+    """
+    otherwise = "or not with such lists"
+    table = _table(file, otherwise)
+    import pyarrow as pa
+    from pyarrow import compute as pc
+
+    called = repr(column[:80])
+    if column not in table.schema_arrow.names:
+        raise HescError(f"{file.name}: there is no column {called}")
+    kind = table.schema_arrow.field(column).type
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and not (
+        pa.types.is_fixed_size_list(kind)
+    ):
+        raise HescError(f"{file.name}: {called} holds no lists of numbers")
+    try:
+        for batch in table.iter_batches(batch_size=rows, columns=[column]):
+            found = batch.column(0)
+            if not batch.num_rows:
+                continue
+            flat = found.flatten()
+            if found.null_count or flat.null_count:
+                raise HescError(f"{file.name}: {called} lacks lists, or numbers in some")
+            widths = set(pc.unique(pc.list_value_length(found)).to_pylist())
+            if len(widths) > 1 or not min(widths):
+                raise HescError(f"{file.name}: lists of {called} differ in length, or are empty")
+            numbers = flat.cast("float64", safe=False).to_numpy(zero_copy_only=False)
+            yield numbers.reshape(batch.num_rows, -1)
+    except (pa.ArrowException, OSError, TypeError) as error:
+        raise HescError(f"{file.name} is no table of Parquet, {otherwise}") from error

@@ -6,37 +6,31 @@ import shlex
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from tokenize import TokenError
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TextIO
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from hesc._native import HescError, ParameterError
-from hesc._support.extras import install_line
+from hesc._native import ParameterError
 from hesc._support.new_files import for_owner
-from hesc.cli.batches import opened, write_best
+from hesc.cli.batches import write_best
 from hesc.cli.files import Folder, check_apart, error_of
-from hesc.cli.terminal import JsonFile, check_outputs, new_result, reading, say, tell
+from hesc.cli.terminal import JsonFile, check_outputs, new_result, say, tell
+from hesc.cli.vector_files import Seen, VectorFile
 from hesc.ml import deployment, report
 from hesc.ml.deployment import ClientFolder
 from hesc.protocols.folders import PLAN, SERVER, ServerFolder
 from hesc.protocols.search.index import Index
 from hesc.protocols.search.plan import SearchPlan
 from hesc.protocols.search.server import SearchServer
-from hesc.protocols.search.vectors import LONGER, METRICS, lengths
+from hesc.protocols.search.vectors import LONGER, METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from hesc.protocols.search.nearest import SearchResult
 
-_ROWS: Final = 1 << 14
-"""Vectors that are read at a time."""
 _SHOWN: Final = 20
 """Queries whose best records the terminal shows."""
 
@@ -55,120 +49,6 @@ ListColumn = Annotated[
     typer.Option("--column", help="The column of a Parquet file that holds lists of numbers."),
 ]
 IndexFile = Annotated[Path, typer.Option("--index", help="The file of the records.")]
-
-
-class VectorFile:
-    """Vectors in a file, a row for each: read from the beginning as often as is asked.
-
-    Args:
-        path: of a table, or of an array of numpy.
-        column: of a Parquet file that holds lists of numbers; None for columns of numbers.
-        names: of the columns that are read; none takes all of a table.
-
-    """
-
-    def __init__(self, path: Path, column: str | None, names: list[str] | None = None) -> None:
-        self.path, self.column = path, column
-        self.names = names or []
-        """Names of the features, where the file has them."""
-        # It is read twice.
-        if not path.is_file():
-            path.open("rb").close()
-            raise HescError(f"{path} is no plain file")
-        if column is not None and path.suffix != ".parquet":
-            raise ParameterError("--column is of a Parquet file; leave it out")
-
-    def batches(self, what: str) -> Iterator[NDArray[np.float64]]:
-        """Some vectors at a time, with a bar on the terminal.
-
-        Raises:
-            HescError: cells that are no numbers, rows of different lengths, no row at all.
-
-        """
-        if self.path.suffix == ".npy":
-            yield from self._array()
-            return
-        with reading(self.path, what) as file:
-            if self.column is not None:
-                yield from self._lists(file, self.column)
-                return
-            table = opened(file)
-            places = table.chosen(self.names, None)
-            self.names = [table.header[place] for place in places]
-            yield from table.batches(places, max(1, min(_ROWS, (1 << 22) // len(places))))
-
-    def _array(self) -> Iterator[NDArray[np.float64]]:
-        try:
-            array: Any = np.lib.format.open_memmap(self.path, mode="r")
-        except (*_DAMAGED, OSError) as error:
-            raise HescError(f"{self.path} is no array of numpy, or damaged") from error
-        if array.ndim != 2 or not array.size or array.dtype.kind not in "fiub":
-            raise HescError(f"{self.path} holds no rows of numbers; its shape is {array.shape}")
-        for first in range(0, len(array), _ROWS):
-            yield np.asarray(array[first : first + _ROWS], dtype=np.float64)
-
-    def _lists(self, file: Any, column: str) -> Iterator[NDArray[np.float64]]:
-        try:
-            import pyarrow as pa
-            from pyarrow import compute as pc
-            from pyarrow import parquet
-        except ModuleNotFoundError as error:
-            raise ImportError(
-                f"pyarrow reads tables of Parquet, and is not installed: {install_line('parquet')}"
-            ) from error
-        try:
-            table = parquet.ParquetFile(file)
-            if column not in table.schema_arrow.names:
-                raise HescError(f"{self.path}: there is no column {column[:80]!r}")
-            kind = table.schema_arrow.field(column).type
-            if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and not (
-                pa.types.is_fixed_size_list(kind)
-            ):
-                raise HescError(f"{self.path}: {column[:80]!r} holds no lists of numbers")
-            for batch in table.iter_batches(batch_size=_ROWS, columns=[column]):
-                lists = batch.column(0)
-                if not batch.num_rows:
-                    continue
-                flat = lists.flatten()
-                if lists.null_count or flat.null_count:
-                    raise HescError(f"{self.path}: {column[:80]!r} lacks lists, or numbers in some")
-                widths = set(pc.unique(pc.list_value_length(lists)).to_pylist())
-                if len(widths) > 1 or not min(widths):
-                    raise HescError(
-                        f"{self.path}: lists of {column[:80]!r} differ in length, or are empty"
-                    )
-                numbers = flat.cast("float64", safe=False).to_numpy(zero_copy_only=False)
-                yield numbers.reshape(batch.num_rows, -1)
-        except (pa.ArrowException, OSError, TypeError) as error:
-            raise HescError(f"{self.path} is no table of Parquet with such lists") from error
-
-
-_DAMAGED: Final = (
-    *(ValueError, EOFError, OverflowError, TypeError, AttributeError, SyntaxError),
-    TokenError,
-)
-"""What numpy says of files that hold no array."""
-_SAMPLE: Final = 256
-"""Vectors that a plan is made with."""
-
-
-class _Seen:
-    """What a first look at vectors says: how many there are, the longest, and the first."""
-
-    def __init__(self, file: VectorFile) -> None:
-        self.count, self.longest, self.width = 0, 0.0, 0
-        self.first = np.empty((0, 0))
-        for batch in file.batches("checking"):
-            if not np.isfinite(batch).all():
-                raise HescError(f"{file.path} holds what is no finite number; leave such rows out")
-            if self.count and batch.shape[1] != self.width:
-                raise HescError(f"{file.path}: rows differ in length")
-            self.width = batch.shape[1]
-            self.first = self.first if self.count else batch[:_SAMPLE]
-            self.count += len(batch)
-            self.longest = max(self.longest, float(lengths(batch).max()))
-        if not self.count:
-            raise HescError(f"{file.path} has no row")
 
 
 def _fill(index: Index, file: VectorFile, count: int) -> float:
@@ -212,7 +92,7 @@ def build(
     check_outputs({"--out": out, "--index": index}, json_file)
     check_apart({"--out": out, "--index": index}, out, json_file)
     file = VectorFile(vectors, column)
-    seen = _Seen(file)
+    seen = Seen(file)
     norms: dict[str, Any] = {}
     if metric != "cosine":
         norms = {"norm": seen.longest * LONGER, "query_norm": query_norm}
@@ -295,7 +175,7 @@ def add(
     plan = _plan_of(folder)
     made = Index.open(plan, index)
     file = VectorFile(vectors, column, plan.names)
-    seen = _Seen(file)
+    seen = Seen(file)
     seconds = _fill(made, file, seen.count)
     with new_result(out, json_file) as (part, beside):
         made.save(part)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import socket
+import ssl
 import sys
+from importlib.util import find_spec
 from pathlib import Path  # noqa: TC003 - typer reads annotations
 from typing import Annotated, Any, Final
 
@@ -24,10 +26,41 @@ def serve(
     servers: Annotated[list[Path], typer.Argument(help="Folders server/ of deployments.")],
     tokens: Annotated[Path, typer.Option(help="File in TOML of who may ask (docs/serving.md).")],
     state: Annotated[
-        Path, typer.Option(help="File that keeps answers and counts; made where there is none.")
+        str,
+        typer.Option(
+            help="File that keeps answers, counts and jobs, made where there is none; or "
+            "postgresql://..., which several machines share."
+        ),
     ],
+    files: Annotated[
+        Path | None,
+        typer.Option(
+            help="What names of this machine's files begin with, where the state is no file."
+        ),
+    ] = None,
+    accept_restored: Annotated[
+        bool,
+        typer.Option(
+            "--accept-restored-state",
+            help="Take a state that is an old copy: its budgets begin anew from there.",
+        ),
+    ] = False,
+    index: Annotated[
+        list[Path] | None,
+        typer.Option(help="The file of a search's records, of hesc index; may be repeated."),
+    ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port; 0 takes a free one, which is printed.")] = 8000,
+    certificate: Annotated[
+        Path | None, typer.Option(help="Chain of certificates in PEM, for https.")
+    ] = None,
+    certificate_key: Annotated[
+        Path | None, typer.Option(help="The certificate's private key in PEM, unsealed.")
+    ] = None,
+    origin: Annotated[
+        list[str] | None,
+        typer.Option(help="A page that browsers let ask, https://host; may be repeated."),
+    ] = None,
     threads: Annotated[
         int | None, typer.Option(help="Queries computed at once; as many as processors.", min=1)
     ] = None,
@@ -43,13 +76,23 @@ def serve(
     keys_mib: Annotated[
         int, typer.Option(help="MiB of public keys that are kept, at most.", min=1)
     ] = 4096,
+    job_threads: Annotated[int, typer.Option(help="Jobs computed at once.", min=1)] = 1,
+    jobs_mib: Annotated[
+        int, typer.Option(help="MiB of jobs, of queries and answers, at most.", min=0)
+    ] = 1024,
+    job_hours: Annotated[
+        float, typer.Option(help="Hours after which a job goes, done or not.", min=0.01)
+    ] = 24.0,
 ) -> None:
     """Serves deployments over HTTP, to holders of tokens. SIGTERM ends it when all is answered.
 
     Example: hesc serve credit/server --tokens tokens.toml --state state.db --port 8000
 
-    Connections are not encrypted here: beyond one machine, put a proxy with TLS before it.
+    Beyond one machine give --certificate and --certificate-key, or put a proxy with TLS before it:
+    without either, whoever is between reads the tokens.
     """
+    if (certificate is None) != (certificate_key is None):
+        raise HescError("--certificate and --certificate-key are given together")
     try:
         import uvicorn
     except ImportError:
@@ -63,19 +106,28 @@ def serve(
         servers,
         tokens=tokens,
         state=state,
+        files=files,
+        accept_restored=accept_restored,
+        indexes=index or (),
+        origins=origin or (),
         threads=threads,
         waiting=waiting,
         body_seconds=body_seconds,
         kept_bytes=kept_mib * _MIB,
         key_bytes=keys_mib * _MIB,
+        job_threads=job_threads,
+        job_bytes=jobs_mib * _MIB,
+        job_hours=job_hours,
     )
     try:
         listening = _listening(host, port)
         at = listening.getsockname()
         shown = f"[{at[0]}]" if ":" in at[0] else at[0]
         models = [f"  {digest} {each.plan.protocol}" for digest, each in application.models.items()]
-        say(f"serving at http://{shown}:{at[1]}, until SIGTERM or Ctrl-C", *models)
-        runner = uvicorn.Server(_configured(uvicorn, application))
+        configured = _configured(uvicorn, application, certificate, certificate_key)
+        scheme = "http" if certificate is None else "https"
+        say(f"serving at {scheme}://{shown}:{at[1]}, until SIGTERM or Ctrl-C", *models)
+        runner = uvicorn.Server(configured)
         try:
             runner.run(sockets=[listening])
         except (SystemExit, KeyboardInterrupt):
@@ -88,10 +140,24 @@ def serve(
         raise HescError("ended before all was answered")
 
 
-def _configured(uvicorn: Any, application: Any) -> Any:
-    return uvicorn.Config(
+def _configured(
+    uvicorn: Any, application: Any, certificate: Path | None, certificate_key: Path | None
+) -> Any:
+    """How uvicorn runs it.
+
+    Raises:
+        HescError: a certificate or a key that cannot be read, or that do not belong together.
+
+    """
+    if certificate is not None and certificate_key is not None:
+        # Before uvicorn reads them, who would ask on the terminal for a passphrase.
+        _context(certificate, certificate_key)
+    made = uvicorn.Config(
         application,
-        http="h11",
+        ssl_certfile=certificate,
+        ssl_keyfile=certificate_key,
+        http=_parser(),
+        loop="auto",
         ws="none",
         lifespan="off",
         log_config=None,
@@ -101,6 +167,42 @@ def _configured(uvicorn: Any, application: Any) -> Any:
         limit_concurrency=_CONNECTIONS,
         timeout_graceful_shutdown=_DRAIN,
     )
+    if certificate is not None and certificate_key is not None:
+        made.load()
+        made.ssl = _context(certificate, certificate_key)
+    return made
+
+
+def _parser() -> Any:
+    """The compiled parser with bounds of ours, where it is installed, else h11, which has its own.
+
+    h11 takes three times as long.
+    """
+    if find_spec("httptools") is None:
+        return "h11"
+    from hesc.cli.connections import BoundedConnection
+
+    return BoundedConnection
+
+
+def _context(certificate: Path, certificate_key: Path) -> ssl.SSLContext:
+    """TLS 1.2 or newer with this certificate.
+
+    Raises:
+        HescError: files that cannot be read, a sealed key, or two that do not belong together.
+
+    """
+    found = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    found.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        found.load_cert_chain(certificate, certificate_key, password=lambda: b"")
+    except OSError as error:
+        said = getattr(error, "reason", None) or error.strerror or "they are something else"
+        raise HescError(
+            f"{certificate} and {certificate_key} serve no TLS ({said}): give a chain of "
+            f"certificates and the key of the first, unsealed, both in PEM"
+        ) from error
+    return found
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -125,6 +227,8 @@ class _Printable(logging.Formatter):
 
 
 def _log_lines() -> None:
+    # Nothing of these is in a line, and finding them takes longer than the line.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Printable("%(asctime)s %(levelname)s %(message)s"))
     for name, level in (("hesc.serve", logging.INFO), ("uvicorn", logging.WARNING)):

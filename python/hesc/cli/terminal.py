@@ -93,6 +93,8 @@ def printable(text: str) -> str:
 
     Names of files may be a peer's, and hold line feeds and escape sequences.
     """
+    if text.isprintable():
+        return text
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 

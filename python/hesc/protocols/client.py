@@ -47,7 +47,7 @@ _PROBE: Final = 64
 """Bits of a stream that a pair of keys is tried on."""
 
 
-class Client(ABC):
+class PlanClient(ABC):
     """A plan and a secret key. Not printed with it, copied or pickled.
 
     Args:
@@ -138,10 +138,10 @@ class Client(ABC):
         return self.keys.only(*self.plan.key_parts).to_bytes()
 
 
-class ModelClient(Client, Generic[ReadT]):
+class ModelClient(PlanClient, Generic[ReadT]):
     """A client of a model: it encrypts samples and reads answers. Needs no scikit-learn.
 
-    Arguments and errors are those of `Client`.
+    Arguments and errors are those of `PlanClient`.
     """
 
     def encrypt(self, samples: Samples, *, clip: bool = False) -> Query:
@@ -205,7 +205,7 @@ class ModelClient(Client, Generic[ReadT]):
 class PartsClient(ModelClient[ReadT]):
     """A client of a model whose messages are framed here, around ciphertexts that it knows.
 
-    Arguments and errors are those of `Client`.
+    Arguments and errors are those of `PlanClient`.
     """
 
     answer_parts: ClassVar[int | None] = 1

@@ -142,7 +142,7 @@ def read_owner(plan: ModelPlan, data: bytes) -> Any:
 
 
 def client_of(plan: Plan, *, secret: Any = None, keys: bytes | None = None) -> Any:
-    """The `Client` of a plan, with a key that was kept or a new one.
+    """The `PlanClient` of a plan, with a key that was kept or a new one.
 
     Args:
         plan: what all sides agreed upon.

@@ -13,13 +13,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
+import numpy as np
+
 from hesc._native import MOST_INPUTS, OutOfRangeError, ParameterError, ShapeError, WireError
 from hesc._support import documents
 from hesc.models import conclusions, fidelity, samples, transforms
 from hesc.protocols import labels
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 Earlier = Mapping[str, Any]
@@ -123,6 +124,34 @@ def array(axes: int) -> dict[str, Any]:
         return documents.unpacked(value, axes, what)
 
     return declared(Codec(documents.packed, read))
+
+
+def numbers(
+    dtype: str, read: Callable[[NDArray[Any] | None, str, Earlier], Any] | None = None
+) -> dict[str, Any]:
+    """Numbers of one type, little-endian, in base64.
+
+    Args:
+        dtype: of a number, as numpy names it.
+        read: takes the numbers (or None, which is refused without it), what the field is called in
+            errors and the fields before it; gives the value. Without it the numbers are that.
+
+    """
+    kind = np.dtype(dtype)
+
+    def write(values: NDArray[Any] | None) -> str | None:
+        return None if values is None else documents.base64_of(values.astype(kind).tobytes())
+
+    def inner(value: Any, what: str, earlier: Earlier) -> Any:
+        found = None
+        if value is not None or read is None:
+            data = documents.bytes_of(value, what)
+            if len(data) % kind.itemsize:
+                raise WireError(f"{what} are numbers of {kind.itemsize} bytes each")
+            found = np.frombuffer(data, dtype=kind)
+        return found if read is None else read(found, what, earlier)
+
+    return declared(Codec(write, inner))
 
 
 def _write_ranges(ranges: tuple[NDArray[np.float64], NDArray[np.float64]]) -> dict[str, Any]:

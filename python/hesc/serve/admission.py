@@ -1,8 +1,12 @@
-"""Who is let in: requests under way are bounded for each holder and in all, and so is memory."""
+"""Who is let in: requests under way are bounded for each holder and in all, and so is memory.
+
+Requests in a second are bounded for each holder where its token says so, by this process alone.
+"""
 
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
 from contextlib import contextmanager
 from threading import Event, Lock
@@ -32,6 +36,7 @@ class Admission:
         self._threads, self._places = threads, threads + waiting
         self._lock = Lock()
         self._under_way: Counter[str] = Counter()
+        self._buckets: dict[str, tuple[float, float]] = {}
         self._usual = 0.0
 
     @property
@@ -39,6 +44,27 @@ class Admission:
         """Places that are taken."""
         with self._lock:
             return self._under_way.total()
+
+    def count(self, holder: Holder) -> None:
+        """Counts a request of a holder, whatever becomes of it.
+
+        What it may do in a second is there at once, and comes again evenly.
+
+        Raises:
+            RefusedError: more than may be; it says when to come again.
+
+        """
+        rate = holder.per_second
+        if rate is None:
+            return
+        now, most = time.monotonic(), max(1.0, rate)
+        with self._lock:
+            left, seen = self._buckets.get(holder.name, (most, now))
+            left = min(most, left + rate * (now - seen))
+            if left < 1:
+                wait = math.ceil((1 - left) / rate)
+                raise RefusedError("too-often", ("retry-after", str(min(wait, _LONGEST))))
+            self._buckets[holder.name] = left - 1, now
 
     def enter(self, holder: Holder) -> None:
         """Takes a place, which `leave` gives back.
@@ -80,16 +106,32 @@ class Turns:
     @contextmanager
     def turn(self, name: bytes) -> Iterator[None]:
         """Waits until nobody else has this name, and has it."""
-        while True:
-            with self._lock:
-                other = self._running.get(name)
-                if other is None:
-                    mine = self._running[name] = Event()
-                    break
+        while (other := self._take(name)) is not None:
             other.wait()
         try:
             yield
         finally:
-            with self._lock:
-                del self._running[name]
-            mine.set()
+            self._give_back(name)
+
+    @contextmanager
+    def turn_now(self, name: bytes) -> Iterator[bool]:
+        """Whether nobody else has this name; then it is had until the end."""
+        mine = self._take(name) is None
+        try:
+            yield mine
+        finally:
+            if mine:
+                self._give_back(name)
+
+    def _take(self, name: bytes) -> Event | None:
+        """Takes a name, or gives what is set when who has it gives it back."""
+        with self._lock:
+            other = self._running.get(name)
+            if other is None:
+                self._running[name] = Event()
+            return other
+
+    def _give_back(self, name: bytes) -> None:
+        with self._lock:
+            mine = self._running.pop(name)
+        mine.set()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import time
-from functools import partial
-from typing import IO, TYPE_CHECKING, NamedTuple
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Final, NamedTuple, Self
 
 from hesc.protocols import ledger
 from hesc.serve.admission import Turns
@@ -15,7 +16,8 @@ from hesc.serve.served_models import OpenServers
 from hesc.serve.state import Charge
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+    from concurrent.futures import Future
 
     from hesc.serve.admission import Admission
     from hesc.serve.figures import Figures
@@ -23,6 +25,59 @@ if TYPE_CHECKING:
     from hesc.serve.served_models import Evaluated, OpenServer, ServedModel
     from hesc.serve.state import ServiceState
     from hesc.serve.tokens import Holder
+
+
+_BUDGETS: Final = {
+    "token": "answers",
+    "model": "answers_in_all",
+    "token weights": "numbers",
+    "weights": "numbers_in_all",
+}
+"""What budgets are called where their holders read them."""
+
+
+class Asking(NamedTuple):
+    """A query, and all that its answer depends on."""
+
+    holder: Holder
+    """Who asks."""
+    model: ServedModel
+    most: int | None
+    """Answers of this model in all."""
+    keys: str | None
+    """SHA-256 of the keys to compute with."""
+    query: bytes
+    asked: str
+    """SHA-256 of the query."""
+    name: bytes
+    """What the answer is kept by."""
+
+    @classmethod
+    def of(
+        cls, holder: Holder, model: ServedModel, most: int | None, keys: str | None, query: bytes
+    ) -> Self:
+        """A query that has come."""
+        asked = hashlib.sha256(query).hexdigest()
+        return cls(holder, model, most, keys, query, asked, answer_name(model, keys, asked))
+
+    @property
+    def kept_keys(self) -> KeyName | None:
+        """What the keys are kept by."""
+        if self.keys is None:
+            return None
+        return KeyName.of(self.holder.name, self.model.digest, self.keys)
+
+
+def answer_name(model: ServedModel, keys: str | None, asked: str) -> bytes:
+    """What an answer is kept by: all that it depends on.
+
+    Args:
+        model: whose answer it is.
+        keys: SHA-256 of the keys to compute with, whose noise is in it.
+        asked: SHA-256 of the query.
+
+    """
+    return hashlib.sha256(":".join([model.identity, keys or "", asked]).encode()).digest()
 
 
 class GivenAnswer(NamedTuple):
@@ -78,84 +133,119 @@ class Answering:
         if model.numbers is not None:
             name = self._weights[model.digest]
             charges.append(Charge("weights", name, numbers, model.numbers))
+            own = f"{name} {holder.name}"
+            charges.append(Charge("token weights", own, numbers, holder.numbers))
         return charges
+
+    def check(self, holder: Holder, model: ServedModel, most: int | None) -> None:
+        """Refuses what no budget has room for, before it is computed.
+
+        Raises:
+            RefusedError: a budget is used up.
+
+        """
+        self._state.check(self.charges(holder, model, most, 1))
 
     def budgets(
         self, holder: Holder, model: ServedModel, most: int | None
     ) -> dict[str, dict[str, int | None]]:
         """What was given so far, and what may be, for a holder to read."""
         return {
-            {"token": "answers", "model": "answers_in_all", "weights": "numbers"}[charge.kind]: {
+            _BUDGETS[charge.kind]: {
                 "given": self._state.given(charge.kind, charge.name),
                 "most": charge.most,
             }
             for charge in self.charges(holder, model, most, 0)
         }
 
-    def answer(
-        self,
-        holder: Holder,
-        model: ServedModel,
-        most: int | None,
-        keys: str | None,
-        query: bytes,
-    ) -> GivenAnswer:
+    def answer(self, asking: Asking) -> GivenAnswer:
         """The answer to a query, kept and counted.
-
-        Args:
-            holder: who asks.
-            model: what is asked.
-            most: answers of this model in all.
-            keys: SHA-256 of the keys to compute with.
-            query: what came.
 
         Raises:
             RefusedError: as it says.
 
         """
-        asked = hashlib.sha256(query).hexdigest()
-        # An answer depends on the plan and, by their noise, on the keys; on nothing else.
-        name = hashlib.sha256(":".join([model.digest, keys or "", asked]).encode()).digest()
-        with self._turns.turn(name):
-            found = self._state.find(name)
+        with self._turns.turn(asking.name):
+            found = self._state.find(asking.name)
             if found is not None:
-                kept = True
-            else:
-                self._state.check(self.charges(holder, model, most, 1))
-                evaluated, forget = self._evaluated(holder, model, keys, query)
-                charges = self.charges(holder, model, most, evaluated.numbers)
-                try:
-                    found, kept = self._state.settle(name, evaluated.answer, charges)
-                except RefusedError:
-                    forget()
-                    raise
-                if not kept and evaluated.numbers:
-                    label = model.digest[:12]
-                    self._figures.add("hesc_numbers_total", evaluated.numbers, model=label)
-        label = "kept" if kept else "computed"
-        self._figures.add("hesc_answers_total", model=model.digest[:12], kind=label)
-        return GivenAnswer(found, asked, kept)
+                return self._given(asking, found, kept=True)
+            computed = self._computed(asking)
+            with self._counted(asking):
+                settled = self._submit(asking, computed).result()
+            return self._given(asking, *settled, numbers=computed.numbers)
 
-    def _evaluated(
-        self, holder: Holder, model: ServedModel, keys: str | None, query: bytes
-    ) -> tuple[Evaluated, partial[None]]:
-        """An answer, and what forgets that it was computed where it cannot be given.
+    async def answer_here(self, asking: Asking) -> GivenAnswer | None:
+        """The answer to a query that takes no longer than a thread takes to begin.
 
-        The compiled part counts what it has computed too, and would refuse before the state does.
+        None where it may take longer, or somebody waits for the same answer.
+
+        Raises:
+            RefusedError: as it says.
+
         """
-        kept = None if keys is None else KeyName.of(holder.name, model.digest, keys)
-        name = () if kept is None else tuple(kept)
-        forget = partial(self._open.drop, name)
+        if not asking.model.is_quick(len(asking.query)) or not self._state.reads_here:
+            return None
+        with self._turns.turn_now(asking.name) as mine:
+            if not mine:
+                return None
+            found = self._state.find(asking.name)
+            if found is not None:
+                return self._given(asking, found, kept=True)
+            computed = self._computed(asking)
+            with self._counted(asking):
+                written = self._submit(asking, computed)
+                if not written.done():
+                    # What is being written is not called off.
+                    await asyncio.shield(asyncio.wrap_future(written))
+                settled = written.result()
+            return self._given(asking, *settled, numbers=computed.numbers)
+
+    def _submit(self, asking: Asking, computed: Evaluated) -> Future[tuple[bytes, bool]]:
+        charges = self.charges(asking.holder, asking.model, asking.most, computed.numbers)
+        return self._state.submit(asking.name, computed.answer, charges)
+
+    @contextmanager
+    def _counted(self, asking: Asking) -> Iterator[None]:
+        """Forgets what the compiled part has counted where the state refuses to.
+
+        It counts what it has computed too, and would refuse before the state does.
+        """
+        try:
+            yield
+        except RefusedError:
+            self._open.drop(asking.kept_keys or ())
+            raise
+
+    def _given(self, asking: Asking, answer: bytes, kept: bool, *, numbers: int = 0) -> GivenAnswer:
+        label = asking.model.label
+        if numbers and not kept:
+            self._figures.add("hesc_numbers_total", numbers, model=label)
+        kind = "kept" if kept else "computed"
+        self._figures.add("hesc_answers_total", model=label, kind=kind)
+        return GivenAnswer(answer, asking.asked, kept)
+
+    def _computed(self, asking: Asking) -> Evaluated:
+        """What a query comes to, before anybody has it.
+
+        Raises:
+            RefusedError: a budget is used up, keys that are not here, or no query of this model.
+
+        """
+        model, name = asking.model, asking.kept_keys
+        self.check(asking.holder, model, asking.most)
+        opened = self._opened(model, name)
         start = time.perf_counter()
         try:
-            return model.evaluate(self._opened(model, kept), query), forget
+            found = model.evaluate(opened, asking.query)
         except BaseException:
-            forget()
+            self._open.drop(name or ())
             raise
         finally:
             took = time.perf_counter() - start
             self._admission.took(took)
-            self._figures.add("hesc_seconds_total", took, model=model.digest[:12])
+            self._figures.add("hesc_seconds_total", took, model=model.label)
+        model.took(took, len(asking.query))
+        return found
 
     def _opened(self, model: ServedModel, name: KeyName | None) -> OpenServer:
         """A server with the keys of that name, or without any."""
@@ -164,10 +254,6 @@ class Answering:
         if not self._keys.has(name):
             raise RefusedError("keys-missing")
         return self._open.get(tuple(name), lambda: model.opened(self._keys.read(name)))
-
-    def has_keys(self, holder: Holder, model: ServedModel, sha256: str) -> bool:
-        """Whether keys are here."""
-        return self._keys.has(KeyName.of(holder.name, model.digest, sha256))
 
     def keep_keys(self, name: KeyName, model: ServedModel, file: IO[bytes], found: str) -> None:
         """Takes keys that have come: of the hash that they were sent under, and good for the model.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,10 +16,14 @@ _HELP: Final = {
     "hesc_seconds_total": ("counter", "Seconds of computation, by model."),
     "hesc_received_bytes_total": ("counter", "Bytes of bodies received."),
     "hesc_sent_bytes_total": ("counter", "Bytes of bodies sent."),
+    "hesc_jobs_total": ("counter", "Jobs put in the queue, by model."),
+    "hesc_jobs_computed_now": ("gauge", "Jobs that are computed at the moment."),
     "hesc_requests_under_way": ("gauge", "Requests with a body that are under way."),
     "hesc_key_bytes": ("gauge", "Bytes of public keys that are kept."),
     "hesc_ready": ("gauge", "1 where the service answers and counts."),
 }
+_Count: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]
+"""A count by its name and its labels."""
 CONTENT: Final = "text/plain; version=0.0.4; charset=utf-8"
 """What the text is called on the wire."""
 
@@ -29,25 +33,24 @@ class Figures:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._counts: defaultdict[tuple[str, str], float] = defaultdict(float)
+        self._counts: defaultdict[_Count, float] = defaultdict(float)
 
     def add(self, name: str, amount: float = 1, **labels: str) -> None:
         """Adds to a count."""
-        text = ",".join(f'{label}="{value}"' for label, value in labels.items())
         with self._lock:
-            self._counts[name, text] += amount
+            self._counts[name, tuple(labels.items())] += amount
 
     def text(self, now: Mapping[str, float]) -> str:
         """All counts, and what is so at the moment."""
         with self._lock:
             counts = dict(self._counts)
-        counts |= {(name, ""): value for name, value in now.items()}
+        counts |= {(name, ()): value for name, value in now.items()}
         lines = []
-        for name, (kind, said) in _HELP.items():
-            lines += [f"# HELP {name} {said}", f"# TYPE {name} {kind}"]
+        for name, (kind, help_text) in _HELP.items():
+            lines += [f"# HELP {name} {help_text}", f"# TYPE {name} {kind}"]
             for (found, labels), value in sorted(counts.items()):
                 if found == name:
-                    lines.append(
-                        f"{name}{{{labels}}} {value:.12g}" if labels else f"{name} {value:.12g}"
-                    )
+                    said = ",".join(f'{label}="{text}"' for label, text in labels)
+                    named = f"{name}{{{said}}}" if said else name
+                    lines.append(f"{named} {value:.12g}")
         return "\n".join(lines) + "\n"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final, NamedTuple, Self
 
-_TEXTS: Final = {
+TEXTS: Final = {
     "no-token": (401, "Give a token that is in force: `Authorization: Bearer ...`."),
     "not-found": (404, "There is nothing here, or nothing for this token."),
     "wrong-method": (405, "This address takes other methods: see `Allow`."),
@@ -33,6 +33,8 @@ _TEXTS: Final = {
     "bad-query": (400, "This is no query for this model, or it is damaged: encrypt it anew."),
     "cut-off": (400, "The body ended before its end: send it again."),
     "budget": (403, "A budget of answers is used up: ask whoever runs this service."),
+    "no-range": (416, "The answer has no such range: `Content-Range` says how long it is."),
+    "too-often": (429, "This token asks more often than it may: come again later."),
     "too-many": (429, "This token has as many requests under way as it may: wait for one."),
     "busy": (503, "As much waits here as may: come again later."),
     "not-kept": (503, "Nothing can be counted at the moment, so nothing is answered: come later."),
@@ -61,6 +63,10 @@ class Response(NamedTuple):
         kind = () if status == 204 else (("content-type", "application/octet-stream"),)
         return cls(status, body, (*kind, *headers))
 
+    def and_heads(self, *headers: tuple[str, str]) -> Self:
+        """The same, with more heads."""
+        return self._replace(headers=(*self.headers, *headers))
+
 
 class RefusedError(Exception):
     """What a request is refused with.
@@ -74,7 +80,7 @@ class RefusedError(Exception):
     def __init__(self, name: str, *headers: tuple[str, str]) -> None:
         super().__init__(name)
         self.name, self.headers = name, headers
-        self.status, self.text = _TEXTS[name]
+        self.status, self.text = TEXTS[name]
 
     def response(self) -> Response:
         """The response, which says no more than its name does."""

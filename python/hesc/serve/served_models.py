@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -9,23 +10,29 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from hesc._native import HescError, KeyMismatchError, ParameterError
+from hesc._support.new_files import path_of
 from hesc.protocols import folders, ledger, registry
 from hesc.protocols.folders import MANIFEST, PLAN, ServerFolder
 from hesc.protocols.message import Kind
+from hesc.protocols.search.index import Index
 from hesc.protocols.search.server import SearchServer
+from hesc.protocols.trees.preparations import Preparations
 from hesc.serve.responses import RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from os import PathLike
+    from pathlib import Path
 
     from hesc.protocols.server import Server
 
-SERVED: Final = ("linear", "classes", "networks", "trees", "search")
-"""Protocols that are served."""
-_ONE_BY_ONE: Final = ("classes", "networks")
-"""Protocols whose server answers one query at a time for each client: it keeps what it compiles of
-its plan, and several threads on one such server have not been tried."""
+_AT_ONCE: Final = ("linear", "trees", "search")
+"""Protocols whose server answers several queries at once. The others keep what they compile of
+their plan, and several threads on one such server have not been tried."""
+_QUICK: Final = 1e-3
+_WEIGHT: Final = 0.1
+_PREPARED: Final = 10_000
+"""Prepared queries that are kept of each model, at most."""
 
 
 @dataclass(eq=False)
@@ -52,28 +59,22 @@ class ServedModel:
         folder: what who runs the server was given.
 
     Raises:
-        ParameterError: a plan that is not served here; it says what serves it.
         WireError: weights of another plan.
 
     """
 
     def __init__(self, folder: ServerFolder) -> None:
-        self.plan, path = folder.plan, folder.path
-        protocol = self.plan.protocol
-        if protocol not in SERVED or registry.protocol_of(self.plan).has_owner:
-            raise ParameterError(
-                f"{path} is of the protocol {protocol!r}, which this service does not have; "
-                f"`hesc eval` answers its files"
-            )
+        self.plan = folder.plan
         self.digest: str = self.plan.digest.hex()
         self.takes_keys = registry.server_takes_keys(self.plan)
         self._data = folder.model
         self._base = registry.read_server(folder.model)
-        if isinstance(self._base, SearchServer) and self._base.index is None:
-            raise ParameterError(
-                f"{path} searches an index that is a file of its own, which this service does not "
-                f"have; `hesc eval --index` answers its files"
-            )
+        self._prepared: Preparations | None = None
+        self.label = self.digest[:12]
+        """What figures call it."""
+        self._per_byte: float | None = None
+        self.identity = self.digest
+        """What answers depend on beside queries and keys: the plan, and records that can differ."""
         self.numbers: int | None = None
         """Numbers in all that a model with hidden weights gives; None where none are hidden."""
         self.weights = b""
@@ -91,6 +92,49 @@ class ServedModel:
         self.files = {MANIFEST: made, **files}
         """The folder `client/`, by names of files."""
 
+    def took(self, seconds: float, size: int) -> None:
+        """Learns how long a query of so many bytes takes."""
+        found, before = seconds / max(1, size), self._per_byte
+        self._per_byte = found if before is None else before + _WEIGHT * (found - before)
+
+    def is_quick(self, size: int) -> bool:
+        """Whether a query of so many bytes is answered sooner than another thread would begin.
+
+        One that counts what it hides never is: it is answered one by one, and may be waited for.
+        """
+        if self._per_byte is None or self.numbers is not None or self.takes_keys:
+            return False
+        return self.plan.protocol in _AT_ONCE and size * self._per_byte < _QUICK
+
+    @property
+    def lacks_records(self) -> bool:
+        """Whether it searches an index that is a file of its own, and has none yet."""
+        return isinstance(self._base, SearchServer) and self._base.index is None
+
+    def search_in(self, path: Path) -> bool:
+        """Takes the records of a file, which lie where they are; whether it is of this plan.
+
+        Raises:
+            WireError, OSError: it is damaged, or may not be read.
+
+        """
+        try:
+            index = Index.open(self.plan, path)
+        except ParameterError:
+            return False
+        base: Any = self._base
+        base.index = index
+        with path.open("rb") as file:
+            self.identity = f"{self.digest}+{hashlib.file_digest(file, 'sha256').hexdigest()}"
+        return True
+
+    def prepare_in(self, folder: Path) -> None:
+        """Keeps prepared queries in a folder, which is made, where the plan has any."""
+        if self.plan.prepares:
+            self._prepared = Preparations(folder / self.digest, most=_PREPARED)
+            base: Any = self._base
+            base.preparations = self._prepared
+
     def opened(self, keys: bytes | None) -> OpenServer:
         """A server with a client's keys, or without.
 
@@ -104,7 +148,10 @@ class ServedModel:
             if isinstance(self._base, SearchServer) and self._base.index is not None:
                 # Records are in memory once, however many clients there are.
                 return OpenServer(SearchServer.of(self._base.index, keys=keys))
-            return OpenServer(registry.read_server(self._data, keys=keys))
+            made: Any = registry.read_server(self._data, keys=keys)
+            if self._prepared is not None:
+                made.preparations = self._prepared
+            return OpenServer(made)
         except HescError:
             raise RefusedError("bad-keys") from None
 
@@ -117,7 +164,7 @@ class ServedModel:
         """
         try:
             if self.numbers is None:
-                with opened.lock if self.plan.protocol in _ONE_BY_ONE else nullcontext():
+                with nullcontext() if self.plan.protocol in _AT_ONCE else opened.lock:
                     return Evaluated(opened.server.answer(query), 0)
             counting: Any = opened.server
             with opened.lock:
@@ -164,12 +211,18 @@ class OpenServers:
             self._open.pop(name, None)
 
 
-def served(paths: Iterable[str | PathLike[str]]) -> dict[str, ServedModel]:
+def served(
+    paths: Iterable[str | PathLike[str]], indexes: Iterable[str | PathLike[str]]
+) -> dict[str, ServedModel]:
     """Models of folders, by the digests of their plans.
 
+    Args:
+        paths: folders `server/`.
+        indexes: files of records, each of the plan of one of them.
+
     Raises:
-        ParameterError: no folder, one plan twice, or one that is not served here.
-        WireError, OSError: as `ServerFolder.open`.
+        ParameterError: no folder, one plan twice, an index of no plan, or a plan without its index.
+        WireError, OSError: as `ServerFolder.open` and `Index.open`.
 
     """
     found: dict[str, ServedModel] = {}
@@ -180,4 +233,15 @@ def served(paths: Iterable[str | PathLike[str]]) -> dict[str, ServedModel]:
         found[model.digest] = model
     if not found:
         raise ParameterError("a service has a model: give folders server/ of deployments")
+    for path in map(path_of, indexes):
+        if not any(model.lacks_records and model.search_in(path) for model in found.values()):
+            raise ParameterError(
+                f"{path} is the index of none of these plans, or of one that has its records"
+            )
+    for model in found.values():
+        if model.lacks_records:
+            raise ParameterError(
+                f"the model {model.digest} searches records that are a file of its own: give "
+                f"indexes=, or --index, the file of hesc index build"
+            )
     return found

@@ -34,6 +34,21 @@ _TOKEN: Final = 512
 EVERY: Final = "*"
 """What stands for every model in a scope."""
 _MOST: Final = 1 << 62
+_SLOWEST: Final = 0.001
+_FASTEST: Final = 1e6
+
+
+_FIELDS: Final = {
+    "sha256",
+    "models",
+    "concurrent",
+    "answers",
+    "numbers",
+    "per_second",
+    "key_bytes",
+    "job_bytes",
+    "metrics",
+}
 
 
 @dataclass(frozen=True)
@@ -50,8 +65,14 @@ class Holder:
     """Requests under way at once, at most."""
     answers: int | None = None
     """Answers in all, at most, over all models and runs."""
+    numbers: int | None = None
+    """Numbers that each model with hidden weights gives it in all, at most."""
+    per_second: float | None = None
+    """Requests in a second, at most, and as many more at once."""
     key_bytes: int = 1 << 30
     """Bytes of public keys that are kept, at most."""
+    job_bytes: int = 1 << 28
+    """Bytes of jobs, of their queries and answers, at most."""
     metrics: bool = False
     """Whether figures of the service are shown to it."""
 
@@ -170,8 +191,7 @@ def _holder(path: Path, name: str, given: Any) -> Holder:
         raise ParameterError(
             f"{path}: {where!r} is named by letters, digits, and _ . - , up to 64 of them"
         )
-    fields = {"sha256", "models", "concurrent", "answers", "key_bytes", "metrics"}
-    _known(path, where, given, fields)
+    _known(path, where, given, _FIELDS)
     hashes = given.get("sha256")
     hashes = [hashes] if isinstance(hashes, str) else hashes
     if not isinstance(hashes, list) or not all(_is(HASH, each) for each in hashes):
@@ -193,7 +213,10 @@ def _holder(path: Path, name: str, given: Any) -> Holder:
         frozenset(models),
         concurrent=_number(path, where, given, "concurrent", Holder.concurrent) or 0,
         answers=_number(path, where, given, "answers", None),
+        numbers=_number(path, where, given, "numbers", None),
+        per_second=_rate(path, where, given),
         key_bytes=_number(path, where, given, "key_bytes", Holder.key_bytes) or 0,
+        job_bytes=_number(path, where, given, "job_bytes", Holder.job_bytes) or 0,
         metrics=metrics,
     )
 
@@ -213,6 +236,17 @@ def _known(path: Path, where: str, given: dict[str, Any], fields: set[str]) -> N
     """Refuses a word that nothing reads: a budget that is misspelt would bound nothing."""
     if odd := sorted(set(given) - fields):
         raise ParameterError(f"{path}: {where} has {odd[0][:80]!r}, and may have {sorted(fields)}")
+
+
+def _rate(path: Path, where: str, given: dict[str, Any]) -> float | None:
+    found = given.get("per_second")
+    if found is None:
+        return None
+    if type(found) not in (int, float) or not _SLOWEST <= found <= _FASTEST:
+        raise ParameterError(
+            f"{path}: {where}.per_second is a number of requests, {_SLOWEST} to {_FASTEST:.0f}"
+        )
+    return float(found)
 
 
 def _number(

@@ -137,6 +137,21 @@ class SeededArray(ByWireForm, Opaque):
         return cls(params, native, shape)
 
 
+def _meeting(
+    left: NDArray[np.int64], right: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[int, ...]]:
+    """Pairs of elements that a matrix product multiplies, and its shape.
+
+    Along the last axis of the pairs lie the terms of an entry.
+    """
+    rows = left[np.newaxis] if left.ndim == 1 else left
+    columns = right[:, np.newaxis] if right.ndim == 1 else right
+    if rows.ndim != 2 or columns.ndim != 2 or rows.shape[1] != columns.shape[0]:
+        raise ShapeError(f"shapes {left.shape} and {right.shape} do not multiply")
+    first, second = np.broadcast_arrays(rows[:, np.newaxis, :], columns.T[np.newaxis, :, :])
+    return first, second, left.shape[:-1] + right.shape[1:]
+
+
 def row_length(shape: tuple[int, ...]) -> int:
     """Streams that share blocks: those of the last axis."""
     return shape[-1] if shape else 1
@@ -338,26 +353,36 @@ class EncryptedArray(ByWireForm, Opaque):
             f"hesc.powers(encryptor.encrypt_copies(values, {count}))[-1], or hesc.Polynomial"
         )
 
-    def __matmul__(self, other: EncryptedArray) -> EncryptedArray:
+    def __matmul__(self, other: EncryptedArray | ArrayLike) -> EncryptedArray:
         """Matrix product `self @ other`, numpy's rules for one and two axes.
 
         With streams side by side the factors align along the rows of both: write `x @ w.T` for
-        weights `w` encrypted as (outputs, inputs).
+        weights `w` encrypted as (outputs, inputs). Numbers are public weights, exact and free, of
+        either side, and need no order. An entry errs as its terms do together, whose sum is a
+        concatenation: near the root of the inner length times the error of one product. Whoever
+        decrypts sees every term, where `hesc.vectors.MatrixProduct` shows the product alone.
+
+        >>> import hesc
+        >>> secret, public = hesc.keygen(hesc.Params.preset("bfv_1024"))
+        >>> x = hesc.Encryptor(public, 64).encrypt([[1.0, -1.0], [1.0, 1.0]])
+        >>> hesc.Decryptor(secret).decrypt(x @ [[2, 0], [3, 1]]).tolist()
+        [[-1.0, -1.0], [5.0, 1.0]]
         """
-        if not isinstance(other, EncryptedArray):
-            return NotImplemented
-        left = self.positions()[np.newaxis] if self.ndim == 1 else self.positions()
-        right = other.positions()[:, np.newaxis] if other.ndim == 1 else other.positions()
-        if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0]:
-            raise ShapeError(f"shapes {self.shape} and {other.shape} do not multiply")
-        left, right = np.broadcast_arrays(left[:, np.newaxis, :], right.T[np.newaxis, :, :])
-        self._room_for_products(other, left.size)
-        native = self.native.multiply(other.native, flat(left), flat(right))
+        if isinstance(other, EncryptedArray):
+            left, right, shape = _meeting(self.positions(), other.positions())
+            self._room_for_products(other, left.size)
+            native = self.native.multiply(other.native, flat(left), flat(right))
+        else:
+            weights = self._numbers(other)
+            places = np.arange(weights.size, dtype=np.int64).reshape(weights.shape)
+            left, right, shape = _meeting(self.positions(), places)
+            self._room(left.size)
+            native = self.native.select(flat(left)).scale(weights.reshape(-1)[flat(right)])
         product = EncryptedArray(self.params, native, left.shape).sum(axis=-1)
-        shape = (() if self.ndim == 1 else self.shape[:1]) + (
-            () if other.ndim == 1 else other.shape[1:]
-        )
         return EncryptedArray(self.params, product.native, shape)
+
+    def __rmatmul__(self, other: ArrayLike) -> EncryptedArray:
+        return (self.T @ self._numbers(other).T).T
 
     def multiply_encoded(self, constants: EncodedArray) -> EncryptedArray:
         """Multiplies by streams in the clear, of the same shape.

@@ -255,23 +255,13 @@ class MatrixProduct:
         Raises:
             ShapeError: another shape.
             OutOfRangeError: numbers beyond the bounds, or that the set has not.
-            ParameterError: a left matrix in the clear, which `multiply` takes as it is.
+            ParameterError: a matrix in the clear, which `multiply` takes as it is.
 
         """
         return self._laid(values, "left")
 
     def right(self, values: ArrayLike) -> list[NDArray[Any]]:
-        """The vectors to encrypt for a right matrix.
-
-        Args:
-            values: a matrix of the planned shape: integers, or for CKKS real or complex numbers.
-
-        Raises:
-            ShapeError: another shape.
-            OutOfRangeError: numbers beyond the bounds, or that the set has not.
-            ParameterError: a right matrix in the clear, which `multiply` takes as it is.
-
-        """
+        """The vectors to encrypt for a right matrix; arguments and errors are those of `left`."""
         return self._laid(values, "right")
 
     def _laid(self, values: ArrayLike, side: str) -> list[NDArray[Any]]:

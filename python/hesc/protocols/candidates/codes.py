@@ -23,9 +23,10 @@ from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import StageCount, counted, parts_of
 from hesc.protocols.candidates.for_problems import ForDistances
+from hesc.protocols.search.agreed import PUBLIC
 from hesc.protocols.search.client import SearchClient
 from hesc.protocols.search.index import Index
-from hesc.protocols.search.plan import PUBLIC, SearchPlan
+from hesc.protocols.search.plan import SearchPlan
 from hesc.protocols.search.server import SearchServer
 from hesc.secret import keygen
 

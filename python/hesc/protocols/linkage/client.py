@@ -10,7 +10,7 @@ from hesc._native import ShapeError, WireError
 from hesc._support.inputs import whole
 from hesc.codes.encrypted_codes import EncryptedDistances
 from hesc.codes.secret import decrypt_distances
-from hesc.protocols.client import Client
+from hesc.protocols.client import PlanClient
 from hesc.protocols.linkage import pieces
 from hesc.protocols.linkage.matching import MutualNearest
 from hesc.protocols.linkage.plan import LinkagePlan
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Matcher(Client):
+class Matcher(PlanClient):
     """The third party: it decrypts distances, and tells matches and nothing else.
 
     Both parties with records are given its `public_keys()`, from itself.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SearchClient(PartsClient[SearchResult]):
-    """Encrypts queries, and reads their scores with all records. Arguments are those of `Client`.
+    """Encrypts queries, and reads their scores with all records. See `PlanClient` for arguments.
 
     Keys of a plan that `needs_keys` are made by the first call of `public_keys`.
     """
@@ -37,7 +37,7 @@ class SearchClient(PartsClient[SearchResult]):
         self._shared = _native.SearchSecrets(self.plan.native, self.secret.native)
 
     def read_keys(self, keys: bytes) -> Any:
-        """Public keys that were made with a secret key which is given: see `Client`."""
+        """Public keys that were made with a secret key which is given: see `PlanClient`."""
         if not self.plan.expanded:
             return super().read_keys(keys)
         plan = self.plan.native

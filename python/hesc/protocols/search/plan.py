@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import secrets
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from hesc import _native
-from hesc._native import NoiseBudgetError, OutOfRangeError, ParameterError, WireError
+from hesc._native import NoiseBudgetError, OutOfRangeError, ParameterError
 from hesc._support import documents
 from hesc._support.callers import usual_floats
 from hesc._support.inputs import of_kind, real_array, whole
-from hesc.models import samples, transforms
+from hesc.models import samples
 from hesc.models.tables import forms
-from hesc.protocols import wire
-from hesc.protocols.disclosure import Disclosure, secure
-from hesc.protocols.message import LARGEST, message_size
-from hesc.protocols.plan import ModelPlan
-from hesc.protocols.search import vectors, voting
-from hesc.ring_products.plans import Sizes
+from hesc.protocols.search import told, vectors
+from hesc.protocols.search.agreed import MOST_RECORDS, PUBLIC, SHARES, Agreed, drawn_signs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,133 +23,20 @@ if TYPE_CHECKING:
 
     from hesc.models.samples import Clipped
     from hesc.models.tables.forms import Samples
-    from hesc.models.transforms import Transform
-    from hesc.params.vectors import VectorParams
-    from hesc.protocols.search.vectors import ScoreError
+    from hesc.protocols.disclosure import Disclosure
 
-PUBLIC: Final = "public"
-"""What records have to be called: such as every client may have."""
-MOST_RECORDS: Final = 1 << 26
-"""Records of an index, at most."""
 WHY_PUBLIC: Final = (
     "clients of a search can compute every record from scores that they ask for, whatever encrypts "
     "them: if they may have all records, say so by records='public'"
 )
-_SEEDS: Final = 32
-_ROWS: Final = 16
-"""Queries of a message, at most: one pass over the records answers them."""
-_CONSTANTS: Final = 1 << 28
-"""Bytes of the constants of a message's queries, but of one query at least."""
-_SHARES: Final = (1, 2, 4, 8)
-"""Blocks of records that may share a part of an answer."""
-_LABEL: Final = np.dtype("<u4")
-
-
-def _write_labels(labels: NDArray[np.intp] | None) -> str | None:
-    return None if labels is None else documents.base64_of(labels.astype(_LABEL).tobytes())
-
-
-def _read_labels(value: Any, what: str, earlier: wire.Earlier) -> NDArray[np.intp] | None:
-    if (value is None) != (earlier["classes"] is None):
-        raise WireError(f"{what} are there where there are classes")
-    if value is None:
-        return None
-    data = documents.bytes_of(value, what)
-    if len(data) != _LABEL.itemsize * earlier["most_records"]:
-        raise WireError(f"{what} are one for each record")
-    labels = np.frombuffer(data, dtype=_LABEL).astype(np.intp)
-    if (labels >= len(earlier["classes"])).any():
-        raise WireError(f"{what} are places of classes")
-    return labels
-
-
-_LABELS: Final = wire.declared(wire.Codec(_write_labels, _read_labels))
-
-
-def _signs() -> bytes:
-    return secrets.token_bytes(_SEEDS)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SearchPlan(ModelPlan):
+class SearchPlan(Agreed):
     """Public, and the same on both sides: what vectors are, how they are compared, and sizes.
 
     `of_vectors` and `of_codes` make one. Print it to read who holds and learns what.
     """
-
-    protocol: ClassVar[str] = "search"
-    compiled: ClassVar[tuple[str, ...]] = ("_computed", "native")
-    inputs: int = field(metadata=wire.INPUTS)
-    """Features of a vector before the client's transforms."""
-    names: list[str] = field(default_factory=list, metadata=wire.NAMES)
-    """Names of the features, or none."""
-    steps: list[Transform] = field(default_factory=list, metadata=wire.STEPS)
-    """What is done with features, of queries and of records, before they are compared."""
-    records: str = field(metadata=wire.one_of((PUBLIC,)))
-    """What records are: "public"."""
-    metric: str = field(metadata=wire.one_of(vectors.METRICS))
-    """What is told of two vectors: one of `vectors.METRICS`."""
-    step: float = field(default=1.0, metadata=wire.number(1e-100, 1e100))
-    """What an entry of a record is counted in."""
-    query_step: float = field(default=1.0, metadata=wire.number(1e-100, 1e100))
-    """What an entry of a query is counted in."""
-    norm: float = field(default=1.0, metadata=wire.number(1e-100, 1e100))
-    """The Euclidean length of a record, at most."""
-    query_norm: float = field(default=1.0, metadata=wire.number(1e-100, 1e100))
-    """The Euclidean length of a query, at most."""
-    dependence: float = field(default=1.0, metadata=wire.number(1.0, 1e6))
-    """How many times as large as those of spread roundings errors of scores were, among vectors
-    planned with: more than 1 where roundings depend on each other, as of counts and of bits."""
-    most_records: int = field(metadata=wire.whole(1, MOST_RECORDS))
-    """Records of an index, at most."""
-    expanded: bool = field(default=False, metadata=wire.truth())
-    """Whether clients give keys once, by which short queries are expanded."""
-    shared: int = field(default=1, metadata=wire.whole(1, _SHARES[-1]))
-    """Blocks of records that share a part of an answer."""
-    signs: bytes = field(default_factory=_signs, metadata=wire.encoded(bytes, bytes))
-    """What the public signs come from that records are multiplied with: random, and drawn before
-    records are known."""
-    classes: NDArray[Any] | None = field(default=None, metadata=wire.SCORED_CLASSES)
-    """Classes of the records, where nearest ones vote; None of a search."""
-    labels: NDArray[np.intp] | None = field(default=None, metadata=_LABELS)
-    """The place of each record's class among these."""
-    neighbours: int = field(default=0, metadata=wire.whole(0, MOST_RECORDS))
-    """Records that vote."""
-    weights: str = field(default="uniform", metadata=wire.one_of(voting.WEIGHTS))
-    """How votes count: one of `voting.WEIGHTS`."""
-    agreement: float | None = None
-    """The share of rows that have the class of exact nearest neighbours; only the plan's maker
-    knows it."""
-    tried: int | None = None
-    """Rows on which the agreement was measured; only the plan's maker knows it."""
-
-    def __post_init__(self) -> None:
-        if self.metric == "euclidean" and self.step != self.query_step:
-            raise ParameterError("distances are of records and queries of one step; give one")
-        if self.metric == "cosine" and (self.norm, self.query_norm) != (1.0, 1.0):
-            raise ParameterError("cosines are of vectors of length 1; leave norms out")
-        if self.metric == "hamming" and self.step != 1:
-            raise ParameterError("bits have no step; leave it out")
-        for name in ("step", "query_step", "norm", "query_norm"):
-            if not 1e-100 <= getattr(self, name) <= 1e100:
-                raise ParameterError(f"{name} is from 1e-100 to 1e100; scale vectors")
-        if len(self.signs) != _SEEDS:
-            raise ParameterError(f"signs= are {_SEEDS} random bytes; leave them out")
-        if (self.classes is None) != (self.neighbours == 0):
-            raise ParameterError("records vote where they have classes, and one at least")
-        if self.classes is not None and not self.neighbours < self.most_records:
-            raise ParameterError("fewer records vote than there are")
-        self.native  # noqa: B018 - it refuses what no set has room for
-
-    def check(self) -> None:
-        """Refuses transforms that do not fit.
-
-        Raises:
-            WireError: fields of no vectors.
-
-        """
-        if self.link == "shares" and self.metric not in voting.METRICS:
-            raise WireError("votes are of distances and cosines")
 
     @classmethod
     @usual_floats
@@ -280,14 +160,14 @@ class SearchPlan(ModelPlan):
         """
         if keys is not None:
             of_kind(keys, "keys", bool, "True and False say whether, None takes the shorter")
-        if shared is not None and whole(shared, "shared", 1, _SHARES[-1]) > 1:
+        if shared is not None and whole(shared, "shared", 1, SHARES[-1]) > 1:
             if keys is False:
                 raise ParameterError(f"shared={shared} takes keys; leave out keys=False")
             keys = True
         ways = [(False, 1)] * (keys is not True)
         if keys is not False:
-            ways += [(True, each) for each in (_SHARES if shared is None else (shared,))]
-        fields["signs"] = _signs()
+            ways += [(True, each) for each in (SHARES if shared is None else (shared,))]
+        fields["signs"] = drawn_signs()
         found: list[Self] = []
         refused: NoiseBudgetError | None = None
         for expanded, count in ways:
@@ -299,133 +179,6 @@ class SearchPlan(ModelPlan):
             assert refused is not None  # noqa: S101 - there was a way, and no set for it
             raise refused
         return min(found, key=lambda plan: plan.key_bytes + _OFTEN * sum(plan.sizes()))
-
-    @cached_property
-    def native(self) -> _native.SearchPlan:
-        """The compiled plan: parameters and sizes."""
-        entries = None
-        if self.metric != "hamming":
-            asked = vectors.square_of(self.query_norm, self.query_step, self.dimensions)
-            own = self.most_square
-            # Lengths bound entries, and nothing depends on these otherwise.
-            entries = (16, 16, asked, own)
-        return _native.SearchPlan(
-            self.dimensions, entries, self.most_records, self.expanded, self.shared, self.signs
-        )
-
-    @cached_property
-    def dimensions(self) -> int:
-        """Features of a vector after the transforms."""
-        return transforms.width(self.steps, self.inputs)
-
-    @property
-    def link(self) -> str:  # type: ignore[override]  # a field of others
-        """How scores become probabilities: votes are shares, and others are none."""
-        return "none" if self.classes is None else "shares"
-
-    @property
-    def needs_query(self) -> bool:  # type: ignore[override]  # a field of others
-        """Whether an answer is read with its query: Euclidean distances are from what is in it."""
-        return self.metric == "euclidean"
-
-    @property
-    def has_index(self) -> bool:  # type: ignore[override]  # a field of others
-        """Whether records are a file of their own: those that vote travel with their server."""
-        return self.classes is None
-
-    @property
-    def params(self) -> VectorParams:
-        """The parameters of the client's keys."""
-        return self.native.params
-
-    @property
-    def key_options(self) -> dict[str, Any]:
-        """Keys of products are needed by nobody."""
-        return {"products": False}
-
-    @property
-    def needs_keys(self) -> bool:
-        """Whether the server is given the client's keys."""
-        return self.expanded
-
-    @property
-    def key_bytes(self) -> int:
-        """Bytes of these keys, which a client gives once."""
-        return self.native.sizes[0]
-
-    @property
-    def nearest_first(self) -> bool:
-        """Whether less is nearer: of distances, and not of products."""
-        return self.metric in vectors.DISTANCES
-
-    @property
-    def score_error(self) -> ScoreError:
-        """What roundings do to a score of vectors of the greatest length."""
-        rms, bound = vectors.score_error(
-            self.metric,
-            steps=(self.step, self.query_step),
-            norms=(self.norm, self.query_norm),
-            dimensions=self.dimensions,
-        )
-        return vectors.ScoreError(min(rms * self.dependence, bound), bound)
-
-    @property
-    def error(self) -> float | None:
-        """The root mean square of a score's error, of vectors like those planned with.
-
-        None where nothing errs: distances of codes are exact, and so are votes of what was rounded.
-        """
-        exact = self.classes is not None or self.metric == "hamming"
-        return None if exact else self.score_error.rms
-
-    @property
-    def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The least and the greatest value of each feature: lengths bound them."""
-        low, high = {"hamming": (0.0, 1.0), "cosine": (-np.inf, np.inf)}.get(
-            self.metric, (-self.query_norm, self.query_norm)
-        )
-        return np.full(self.dimensions, low), np.full(self.dimensions, high)
-
-    @property
-    def rows(self) -> int:
-        """Queries of a message, at most: one pass over the records answers them."""
-        each = self.native.index_sizes(self.most_records)[0]
-        return max(1, min(_ROWS, (LARGEST >> 2) // each, _CONSTANTS // self.constants))
-
-    @property
-    def constants(self) -> int:
-        """Bytes that the constants of a query take in memory while it is answered."""
-        return 2 * 8 * self.native.block * self.dimensions
-
-    @property
-    def most_square(self) -> int:
-        """What no rounded record's sum of squares is above."""
-        if self.metric == "hamming":
-            return self.dimensions
-        return vectors.square_of(self.norm, self.step, self.dimensions)
-
-    @cached_property
-    def squares(self) -> np.dtype[Any] | None:
-        """How the records' sums of squares travel, beside scores; None where they do not.
-
-        They make Euclidean distances of inner products.
-        """
-        if self.metric != "euclidean":
-            return None
-        kinds = map(np.dtype, ("<u2", "<u4"))
-        return next(kind for kind in kinds if self.most_square <= np.iinfo(kind).max)
-
-    def sizes(self, samples: int = 1) -> Sizes:
-        """Bytes up and down for so many queries of a full index."""
-        count = whole(samples, "samples", 1)
-        one, records = self.native.sizes[1], self.most_records
-        beside = [] if self.squares is None else [self.squares.itemsize * records]
-        answer = self.native.index_sizes(records)[0]
-        messages = [self.rows] * (count // self.rows) + [count % self.rows] * (
-            count % self.rows > 0
-        )
-        up = sum(message_size([one] * each) for each in messages)
-        return Sizes(up, sum(message_size([answer] * each + beside) for each in messages))
 
     @usual_floats
     def prepared(self, given: Samples, *, clip: bool = False) -> Clipped:
@@ -521,7 +274,7 @@ class SearchPlan(ModelPlan):
 
     def disclosure(self) -> Disclosure:
         """Who holds and learns what, with errors and bytes."""
-        return _table(self)
+        return told.table(self)
 
     def __repr__(self) -> str:
         return (
@@ -558,92 +311,3 @@ def _longest(rows: NDArray[np.float64]) -> float:
             "vectors are finite, not all zeros, and from 1e-100 to 1e99 long: scale them"
         )
     return longest * vectors.LONGER
-
-
-_TELLS: Final = {
-    "inner": "the inner product",
-    "cosine": "the cosine of the angle",
-    "euclidean": "the Euclidean distance",
-    "hamming": "the Hamming distance",
-}
-_WEIGHTS: Final = {
-    "uniform": "each with one vote",
-    "distance": "each with the inverse of its distance as its vote",
-}
-
-
-def _table(plan: SearchPlan) -> Disclosure:
-    """Roles, disclosure, error and bytes of a plan, a line for each."""
-    native, size = plan.native, plan.sizes()
-    told = _TELLS[plan.metric]
-    concludes = "which are nearest"
-    given = ["lengths of vectors", "how many records there are"]
-    if plan.labels is not None:
-        concludes = "which are nearest, shares of their votes and a class"
-        given = [f"the class of each of {plan.most_records} records", "names of classes", *given]
-    given += ["names of features"] * bool(plan.names)
-    rows = {
-        "setting": "client_server: the server holds the records, the client samples and key",
-        "server": "sees how many samples there are, the plan, the key's name; no sample, no "
-        "score. IT LEARNS FROM WHAT IS FETCHED AFTERWARDS: who asks it for a record that was found "
-        "shows what was looked for",
-        "client": f"sees its samples, {told} of each to EVERY record, and so {concludes}",
-        "is given": "; ".join([*given, *transforms.disclosed(plan.steps)]),
-        "records": "PUBLIC, as whoever planned it said: every client can compute all of them",
-        "queries": _queries(plan),
-    }
-    if plan.neighbours:
-        rows["votes"] = (
-            f"the {plan.neighbours} nearest of {plan.most_records}, {_WEIGHTS[plan.weights]}; of "
-            "equally near ones the earlier record counts as nearer"
-        )
-    rows["error"] = _error(plan)
-    if plan.agreement is not None:
-        rows["agreement"] = (
-            f"{100 * plan.agreement:.2f} % of {plan.tried} rows have the class of exact nearest "
-            "neighbours; a row that is itself a record was not its own neighbour, copies of it were"
-        )
-    rows["bytes"] = f"{size.up} up, {size.down} down for a sample, of a full index"
-    if plan.expanded:
-        rows["keys"] = f"{plan.key_bytes} bytes, once, for the server"
-    memory = native.index_sizes(plan.most_records)[1]
-    rows["memory"] = (
-        f"{memory} bytes at the server for a full index, and {plan.constants} for each query while "
-        "it is answered"
-    )
-    rows["ring"] = (
-        f"N = {native.block}, {secure(plan.params.assurance)}; a score decrypts wrongly with a "
-        "probability below 2^-128"
-    )
-    what = "search" if plan.classes is None else f"classifier of {len(plan.classes)} classes"
-    title = (
-        f"Private nearest neighbours, {what}: up to {plan.most_records} records of "
-        f"{plan.dimensions} features"
-    )
-    return Disclosure(title, rows)
-
-
-def _queries(plan: SearchPlan) -> str:
-    fewer = ", and of bits far fewer do (159 of 512)" if plan.metric == "hamming" else ""
-    return (
-        f"{plan.dimensions} samples with their scores give EVERY record away, whatever encrypts "
-        f"them{fewer}; no count of answers hides anything, since clients put theirs together"
-    )
-
-
-def _error(plan: SearchPlan) -> str:
-    if plan.metric == "hamming":
-        return "none: distances of codes are exact"
-    found = plan.score_error
-    how = "where roundings are spread evenly"
-    if plan.dependence > 1:
-        how = "as measured among vectors planned with, whose roundings depend on each other"
-    exact = (
-        "none beside rounding: scores of rounded vectors are exact"
-        if plan.classes is None
-        else "none beside rounding: distances of rounded vectors are exact"
-    )
-    return (
-        f"{exact}, and err by {found.rms:.3g} (root mean square, {how}), never by more than "
-        f"{found.bound:.3g}"
-    )

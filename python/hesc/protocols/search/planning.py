@@ -15,8 +15,9 @@ from hesc.models.samples import on_copies, spread_out
 from hesc.models.transforms import Affine
 from hesc.protocols import message
 from hesc.protocols.search import vectors, voting
+from hesc.protocols.search.agreed import MOST_RECORDS, PUBLIC
 from hesc.protocols.search.nearest import concluded
-from hesc.protocols.search.plan import MOST_RECORDS, PUBLIC, WHY_PUBLIC, SearchPlan
+from hesc.protocols.search.plan import WHY_PUBLIC, SearchPlan
 from hesc.protocols.search.runs import values_in_clear
 
 if TYPE_CHECKING:

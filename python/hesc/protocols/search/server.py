@@ -8,7 +8,6 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import ParameterError, WireError
-from hesc._support import documents
 from hesc._support.inputs import of_kind
 from hesc._support.memory import make_room
 from hesc.protocols import wire
@@ -21,21 +20,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_ENTRY = np.dtype("<i2")
 
-
-def _write(vectors: NDArray[np.int16] | None) -> str | None:
-    return None if vectors is None else documents.base64_of(vectors.astype(_ENTRY).tobytes())
-
-
-def _read(value: Any, what: str, earlier: wire.Earlier) -> NDArray[np.int16] | None:
-    if value is None:
+def _read(vectors: NDArray[Any] | None, what: str, earlier: wire.Earlier) -> Any:
+    if vectors is None:
         return None
-    data, width = documents.bytes_of(value, what), _ENTRY.itemsize * earlier["plan"].dimensions
-    if not data or len(data) % width:
+    width = earlier["plan"].dimensions
+    if not vectors.size or vectors.size % width:
         raise WireError(f"{what} are rows of as many numbers as its plan says")
-    rows = np.frombuffer(data, dtype=_ENTRY).astype(np.int16)
-    return rows.reshape(-1, earlier["plan"].dimensions)
+    return vectors.astype(np.int16).reshape(-1, width)
 
 
 class SearchServer(Server[SearchPlan]):
@@ -57,7 +49,7 @@ class SearchServer(Server[SearchPlan]):
     plan_type: ClassVar[type[SearchPlan]] = SearchPlan
     parts: ClassVar[int | None] = None
     fields: ClassVar[Mapping[str, Mapping[str, wire.Codec]]] = {
-        "vectors": wire.declared(wire.Codec(_write, _read))
+        "vectors": wire.numbers("<i2", _read)
     }
     keys: Any
 

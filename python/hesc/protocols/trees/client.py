@@ -47,7 +47,7 @@ class TreesClient(PartsClient[Result]):
     """Encrypts which edges features exceed, and reads scores.
 
     Queries can be prepared before samples are known: `prepare`, `complete`, then `encrypt` with
-    `prepared=True`, which sends some kilobytes. Arguments are those of `Client`.
+    `prepared=True`, which sends some kilobytes. Arguments are those of `PlanClient`.
     """
 
     plan_type: ClassVar[type[TreesPlan]] = TreesPlan

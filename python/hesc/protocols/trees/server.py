@@ -15,7 +15,6 @@ from hesc._native import (
     WireError,
     forest_part,
 )
-from hesc._support import documents
 from hesc.models import transforms
 from hesc.protocols import wire
 from hesc.protocols.server import Server
@@ -28,22 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
-
-
-def _column(dtype: str) -> dict[str, Any]:
-    """A list of numbers of one type, little-endian, in base64."""
-    kind = np.dtype(dtype)
-
-    def write(column: NDArray[Any]) -> str:
-        return documents.base64_of(column.astype(kind).tobytes())
-
-    def read(value: Any, what: str, _: wire.Earlier) -> NDArray[Any]:
-        data = documents.bytes_of(value, what)
-        if len(data) % kind.itemsize:
-            raise WireError(f"{what} are numbers of {kind.itemsize} bytes each")
-        return np.frombuffer(data, dtype=kind)
-
-    return wire.declared(wire.Codec(write, read))
 
 
 KEPT: Final = "kept"
@@ -68,12 +51,12 @@ class TreesServer(Server[TreesPlan]):
 
     plan_type: ClassVar[type[TreesPlan]] = TreesPlan
     fields: ClassVar[Mapping[str, Mapping[str, wire.Codec]]] = {
-        "leaves": _column("<u4"),
-        "values": _column("<i8"),
-        "conditions": _column("<u4"),
-        "negated": _column("u1"),
-        "terms": _column("<u4"),
-        "edges": _column("<u4"),
+        "leaves": wire.numbers("<u4"),
+        "values": wire.numbers("<i8"),
+        "conditions": wire.numbers("<u4"),
+        "negated": wire.numbers("u1"),
+        "terms": wire.numbers("<u4"),
+        "edges": wire.numbers("<u4"),
     }
 
     def __init__(

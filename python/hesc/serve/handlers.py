@@ -1,0 +1,347 @@
+"""What requests of each address do, once it is known who asks."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from hesc.serve import bodies
+from hesc.serve.answering import Asking, answer_name
+from hesc.serve.figures import CONTENT
+from hesc.serve.key_files import KeyName
+from hesc.serve.responses import RefusedError, Response
+from hesc.serve.routes import openapi
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+    from concurrent.futures import ThreadPoolExecutor
+
+    from hesc.serve.admission import Admission
+    from hesc.serve.answering import Answering, GivenAnswer
+    from hesc.serve.figures import Figures
+    from hesc.serve.job_queue import JobQueue
+    from hesc.serve.key_files import KeyFiles
+    from hesc.serve.routes import HttpRequest, Receive
+    from hesc.serve.served_models import ServedModel
+    from hesc.serve.state import Job, ServiceState
+    from hesc.serve.tokens import Holder, TokenFile
+
+    Does = Callable[[Holder, ServedModel, HttpRequest], Awaitable[Response]]
+
+ResultT = TypeVar("ResultT")
+_CLOSE: Final = ("connection", "close")
+_RANGE: Final = re.compile(r"bytes=(\d{1,18})-(\d{1,18})?")
+_LOOK_AGAIN: Final = 600
+
+
+class Handlers:
+    """Does what requests ask for.
+
+    Args:
+        models: by digest.
+        tokens: who may ask.
+        state: answers, counts and jobs.
+        keys: public keys of clients.
+        admission: bounds what is under way.
+        figures: what is counted of the service.
+        answering: computes, counts and keeps.
+        jobs: what waits to be computed.
+        pool: threads for what takes more than a moment.
+        body_seconds: what a body is given to come.
+
+    """
+
+    def __init__(
+        self,
+        models: Mapping[str, ServedModel],
+        tokens: TokenFile,
+        state: ServiceState,
+        keys: KeyFiles,
+        admission: Admission,
+        figures: Figures,
+        answering: Answering,
+        jobs: JobQueue,
+        pool: ThreadPoolExecutor,
+        body_seconds: float,
+    ) -> None:
+        self._models, self._tokens, self._state, self._keys = models, tokens, state, keys
+        self._admission, self._figures, self._answering = admission, figures, answering
+        self._jobs, self._pool, self._seconds = jobs, pool, body_seconds
+        self._of_model: dict[str, Does] = {
+            "model": self._model,
+            "client_file": self._client_file,
+            "has_keys": self._has_keys,
+            "put_keys": self._put_keys,
+            "answers": self._answer,
+            "jobs": self._list_jobs,
+            "post_job": self._post_job,
+            "job": self._job,
+            "delete_job": self._delete_job,
+            "job_answer": self._job_answer,
+        }
+
+    def unasked(self, handler: str) -> Response:
+        """What needs no token."""
+        if handler == "openapi":
+            return Response.of_json(openapi())
+        if handler == "readyz" and not self._ready:
+            raise RefusedError("not-ready", ("retry-after", "5"))
+        return Response.of_json({"status": "ready" if handler == "readyz" else "alive"})
+
+    async def asked(self, handler: str, holder: Holder, request: HttpRequest) -> Response:
+        """What a holder of a token asks for.
+
+        Raises:
+            RefusedError: as it says.
+
+        """
+        if handler == "metrics":
+            return self._metrics(holder)
+        if handler == "models":
+            mine = [m for m in self._models.values() if holder.may(m.digest)]
+            return Response.of_json({"models": [_described(model) for model in mine]})
+        model = self._models.get(request.parts["digest"])
+        if model is None or not holder.may(model.digest):
+            # One that is not there and one that is not for this token look the same.
+            raise RefusedError("not-found")
+        return await self._of_model[handler](holder, model, request)
+
+    @property
+    def _ready(self) -> bool:
+        return self._state.works and self._tokens.whole
+
+    def _metrics(self, holder: Holder) -> Response:
+        if not holder.metrics:
+            raise RefusedError("not-found")
+        now = {
+            "hesc_requests_under_way": self._admission.taken,
+            "hesc_key_bytes": self._keys.held,
+            "hesc_jobs_computed_now": self._jobs.computed_now,
+            "hesc_ready": self._ready,
+        }
+        return Response(200, self._figures.text(now).encode(), (("content-type", CONTENT),))
+
+    def _most(self, model: ServedModel) -> int | None:
+        """Answers that a model gives in all, as the file of tokens says now."""
+        return self._tokens.book().budgets.get(model.digest)
+
+    async def _model(self, holder: Holder, model: ServedModel, request: HttpRequest) -> Response:
+        del request
+        files = {
+            name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+            for name, data in model.files.items()
+        }
+        most = self._most(model)
+        budgets = await self._in_a_thread(lambda: self._answering.budgets(holder, model, most))
+        return Response.of_json({**_described(model), "client": files, "budgets": budgets})
+
+    async def _client_file(
+        self, holder: Holder, model: ServedModel, request: HttpRequest
+    ) -> Response:
+        del holder
+        data = model.files.get(request.parts["file"])
+        if data is None:
+            raise RefusedError("not-found")
+        found = hashlib.sha256(data).hexdigest()
+        kind = ("content-type", "application/json")
+        return Response(200, data, (kind, ("etag", f'"{found}"'), ("hesc-sha256", found)))
+
+    async def _answer(self, holder: Holder, model: ServedModel, request: HttpRequest) -> Response:
+        keys, most = _named_keys(model, request), self._most(model)
+        self._admission.enter(holder)
+        try:
+            query = await self._query(model, request)
+        except BaseException:
+            self._admission.leave(holder)
+            raise
+
+        asking = Asking.of(holder, model, most, keys, query)
+        try:
+            given = await self._answering.answer_here(asking)
+        except BaseException:
+            self._admission.leave(holder)
+            raise
+        if given is not None:
+            self._admission.leave(holder)
+        else:
+            given = await self._in_a_thread(partial(self._in_turn, asking))
+        heads = ("hesc-query", given.query), ("hesc-kept", "true" if given.kept else "false")
+        return Response.of_bytes(given.answer, *heads)
+
+    def _in_turn(self, asking: Asking) -> GivenAnswer:
+        """The answer to a query that has a place, which it gives back."""
+        try:
+            return self._answering.answer(asking)
+        finally:
+            self._admission.leave(asking.holder)
+
+    async def _query(self, model: ServedModel, request: HttpRequest) -> bytes:
+        """The body of a request that has a place."""
+        if (bodies.stated(request.headers) or 0) > model.longest_query:
+            raise RefusedError("too-long", _CLOSE)
+        taken = bodies.pieces(request.receive, model.longest_query, self._seconds)
+        query = b"".join([piece async for piece in taken])
+        self._figures.add("hesc_received_bytes_total", len(query))
+        return query
+
+    async def _in_a_thread(self, work: Callable[[], ResultT]) -> ResultT:
+        """The result of what runs to its end, also where nobody waits for it any more."""
+        job = asyncio.get_running_loop().run_in_executor(self._pool, work)
+        try:
+            return await asyncio.shield(job)
+        except asyncio.CancelledError:
+            await asyncio.wait([job])
+            raise
+
+    async def _list_jobs(
+        self, holder: Holder, model: ServedModel, request: HttpRequest
+    ) -> Response:
+        del request
+        found = await self._in_a_thread(lambda: self._state.jobs(holder.name, model.digest))
+        listed = [
+            {
+                "query": job.query_sha256,
+                "keys": job.keys,
+                "bytes": job.bytes,
+                "made": round(job.made),
+                "done": job.done,
+                "problem": job.problem,
+            }
+            for job in found
+        ]
+        return Response.of_json({"jobs": listed})
+
+    async def _post_job(self, holder: Holder, model: ServedModel, request: HttpRequest) -> Response:
+        keys, most = _named_keys(model, request), self._most(model)
+        self._admission.enter(holder)
+        try:
+            query = await self._query(model, request)
+            asking = Asking.of(holder, model, most, keys, query)
+            job = await self._in_a_thread(partial(self._jobs.add, asking))
+        finally:
+            self._admission.leave(holder)
+        return await self._in_a_thread(lambda: self._told(model, job))
+
+    async def _job(self, holder: Holder, model: ServedModel, request: HttpRequest) -> Response:
+        job = await self._found(holder, model, request)
+        return await self._in_a_thread(lambda: self._told(model, job))
+
+    async def _found(self, holder: Holder, model: ServedModel, request: HttpRequest) -> Job:
+        name = answer_name(model, _named_keys(model, request), request.parts["sha256"])
+        found: Job | None = await self._in_a_thread(lambda: self._state.job(holder.name, name))
+        if found is None:
+            raise RefusedError("not-found")
+        return found
+
+    def _told(self, model: ServedModel, job: Job) -> Response:
+        """How far a job is: 202 while it waits, with when to look again, 200 when it is done."""
+        path = f"/v1/models/{model.digest}/jobs/{job.query_sha256}"
+        if job.done:
+            made = Response.of_json({"ahead": 0, "problem": job.problem})
+            return made.and_heads(("location", path))
+        ahead = self._state.ahead(job)
+        problem = None if self._jobs.has_keys(job) else "keys-missing"
+        wait = min(self._jobs.seconds(ahead), _LOOK_AGAIN)
+        made = Response.of_json({"ahead": ahead, "problem": problem})._replace(status=202)
+        return made.and_heads(("location", path), ("retry-after", str(wait)))
+
+    async def _delete_job(
+        self, holder: Holder, model: ServedModel, request: HttpRequest
+    ) -> Response:
+        job = await self._found(holder, model, request)
+        await self._in_a_thread(lambda: self._state.drop_job(holder.name, job.name))
+        return Response.of_bytes(b"", status=204)
+
+    async def _job_answer(
+        self, holder: Holder, model: ServedModel, request: HttpRequest
+    ) -> Response:
+        job = await self._found(holder, model, request)
+        answer: bytes | None = None
+        if job.done and job.problem is None:
+            answer = await self._in_a_thread(lambda: self._state.find(job.name))
+        if answer is None:
+            raise RefusedError("not-found")
+        return _ranged(answer, request.headers.get(b"range"))
+
+    async def _has_keys(self, holder: Holder, model: ServedModel, request: HttpRequest) -> Response:
+        if not model.takes_keys:
+            raise RefusedError("not-found")
+        name = KeyName.of(holder.name, model.digest, request.parts["sha256"])
+        if not await self._in_a_thread(lambda: self._keys.has(name)):
+            raise RefusedError("not-found")
+        return Response.of_bytes(b"", status=204)
+
+    async def _put_keys(self, holder: Holder, model: ServedModel, request: HttpRequest) -> Response:
+        if not model.takes_keys:
+            raise RefusedError("not-found")
+        size = bodies.stated(request.headers)
+        if size is None:
+            raise RefusedError("no-length", _CLOSE)
+        if size > holder.key_bytes:
+            raise RefusedError("too-long", _CLOSE)
+        self._admission.enter(holder)
+        try:
+            await self._keep_keys(holder, model, request.parts["sha256"], size, request.receive)
+        finally:
+            self._admission.leave(holder)
+        return Response.of_bytes(b"", status=204)
+
+    async def _keep_keys(
+        self, holder: Holder, model: ServedModel, sha256: str, size: int, receive: Receive
+    ) -> None:
+        name = KeyName.of(holder.name, model.digest, sha256)
+        with self._keys.coming(name, size, holder.key_bytes) as file:
+            found = hashlib.sha256()
+            async for piece in bodies.pieces(receive, size, self._seconds):
+                found.update(piece)
+                file.write(piece)
+            if file.tell() != size:
+                raise RefusedError("cut-off", _CLOSE)
+            self._figures.add("hesc_received_bytes_total", size)
+
+            def work() -> None:
+                self._answering.keep_keys(name, model, file, found.hexdigest())
+
+            await self._in_a_thread(work)
+
+
+def _named_keys(model: ServedModel, request: HttpRequest) -> str | None:
+    """The keys that a request names, where its model takes any.
+
+    Raises:
+        RefusedError: none of a model that takes keys, or some of one that takes none.
+
+    """
+    keys = request.keys
+    if model.takes_keys != (keys is not None):
+        raise RefusedError("name-keys" if model.takes_keys else "no-keys")
+    return keys
+
+
+def _described(model: ServedModel) -> dict[str, Any]:
+    """What a list says of a model: nothing that its plan does not."""
+    return {
+        "digest": model.digest,
+        "protocol": model.plan.protocol,
+        "samples": model.plan.rows,
+        "takes_keys": model.takes_keys,
+        "query_bytes": model.longest_query,
+        "answer_bytes": model.longest_answer,
+    }
+
+
+def _ranged(answer: bytes, head: bytes | None) -> Response:
+    """An answer, or the one range of it that is asked for (RFC 9110, section 14)."""
+    found = None if head is None else _RANGE.fullmatch(head.decode("latin-1"))
+    whole = ("accept-ranges", "bytes")
+    if found is None:
+        return Response.of_bytes(answer, whole)
+    first = int(found[1])
+    last = min(len(answer) - 1, len(answer) if found[2] is None else int(found[2]))
+    if first > last:
+        raise RefusedError("no-range", ("content-range", f"bytes */{len(answer)}"))
+    stated = ("content-range", f"bytes {first}-{last}/{len(answer)}")
+    return Response.of_bytes(answer[first : last + 1], whole, stated, status=206)
