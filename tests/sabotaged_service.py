@@ -6,6 +6,7 @@ A harness that finds none of these would find none in the service either.
 from __future__ import annotations
 
 import sys
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -36,52 +37,63 @@ class _Counter:
         return self._count % _EVERY == 0
 
 
-def charges_twice(count: _Counter) -> None:
-    settle = ServiceState.settle
+def _submitting(
+    change: Callable[[bytes, bytes, Sequence[Charge]], tuple[bytes, bytes, Sequence[Charge]]],
+) -> None:
+    """Hands the state something else than it was handed."""
+    submit = ServiceState.submit
 
     def sabotaged(
         self: ServiceState, name: bytes, answer: bytes, charges: Sequence[Charge]
-    ) -> tuple[bytes, bool]:
-        times = 2 if count.hits() else 1
-        return settle(self, name, answer, [c._replace(amount=times * c.amount) for c in charges])
+    ) -> Future[tuple[bytes, bool]]:
+        return submit(self, *change(name, answer, charges))
 
-    ServiceState.settle = sabotaged  # type: ignore[method-assign]
+    ServiceState.submit = sabotaged  # type: ignore[method-assign]
+
+
+def charges_twice(count: _Counter) -> None:
+    def change(name: bytes, answer: bytes, charges: Sequence[Charge]) -> Any:
+        times = 2 if count.hits() else 1
+        return name, answer, [charge._replace(amount=times * charge.amount) for charge in charges]
+
+    _submitting(change)
 
 
 def forgets_to_charge(count: _Counter) -> None:
-    settle = ServiceState.settle
-
-    def sabotaged(
-        self: ServiceState, name: bytes, answer: bytes, charges: Sequence[Charge]
-    ) -> tuple[bytes, bool]:
-        return settle(self, name, answer, [] if count.hits() else charges)
-
-    ServiceState.settle = sabotaged  # type: ignore[method-assign]
+    _submitting(lambda name, answer, charges: (name, answer, [] if count.hits() else charges))
 
 
 def loses_answers(count: _Counter) -> None:
     """Gives some answers, counts them, and keeps nothing of them."""
-    settle = ServiceState.settle
-
-    def sabotaged(
-        self: ServiceState, name: bytes, answer: bytes, charges: Sequence[Charge]
-    ) -> tuple[bytes, bool]:
-        return settle(self, bytes(32) + name if count.hits() else name, answer, charges)
-
-    ServiceState.settle = sabotaged  # type: ignore[method-assign]
+    _submitting(
+        lambda name, answer, charges: (
+            bytes(32) + name if count.hits() else name,
+            answer,
+            charges,
+        )
+    )
 
 
 def answers_afresh(_: _Counter) -> None:
     """Computes the same query again, at no cost and with other noise."""
-    settle = ServiceState.settle
+    submit = ServiceState.submit
 
     def sabotaged(
         self: ServiceState, name: bytes, answer: bytes, charges: Sequence[Charge]
-    ) -> tuple[bytes, bool]:
-        _, kept = settle(self, name, answer, charges)
-        return answer[:-1] + bytes([answer[-1] ^ kept]), kept
+    ) -> Future[tuple[bytes, bool]]:
+        found: Future[tuple[bytes, bool]] = Future()
 
-    ServiceState.settle = sabotaged  # type: ignore[method-assign]
+        def tell(written: Future[tuple[bytes, bool]]) -> None:
+            if error := written.exception():
+                found.set_exception(error)
+                return
+            _, kept = written.result()
+            found.set_result((answer[:-1] + bytes([answer[-1] ^ kept]), kept))
+
+        submit(self, name, answer, charges).add_done_callback(tell)
+        return found
+
+    ServiceState.submit = sabotaged  # type: ignore[method-assign]
     ServiceState.find = lambda *_: None  # type: ignore[method-assign]
 
 
@@ -174,7 +186,7 @@ def grows(_: _Counter) -> None:
     held: list[bytes] = []
 
     def sabotaged(self: ServedModel, opened: Any, query: bytes) -> Any:
-        held.append(b"x" * (1 << 18))
+        held.append(b"x" * (1 << 20))
         return evaluate(self, opened, query)
 
     ServedModel.evaluate = sabotaged  # type: ignore[method-assign]
