@@ -6,6 +6,7 @@ A harness that finds none of these would find none in the service either.
 from __future__ import annotations
 
 import sys
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,51 +38,53 @@ class _Counter:
 
 
 def charges_twice(count: _Counter) -> None:
-    settle = ServiceState.settle
+    submit = ServiceState.submit
 
     def sabotaged(
         self: ServiceState, name: bytes, answer: bytes, charges: Sequence[Charge]
-    ) -> tuple[bytes, bool]:
+    ) -> Future[tuple[bytes, bool]]:
         times = 2 if count.hits() else 1
-        return settle(self, name, answer, [c._replace(amount=times * c.amount) for c in charges])
+        return submit(self, name, answer, [c._replace(amount=times * c.amount) for c in charges])
 
-    ServiceState.settle = sabotaged  # type: ignore[method-assign]
+    ServiceState.submit = sabotaged  # type: ignore[method-assign]
 
 
 def forgets_to_charge(count: _Counter) -> None:
-    settle = ServiceState.settle
+    submit = ServiceState.submit
 
     def sabotaged(
         self: ServiceState, name: bytes, answer: bytes, charges: Sequence[Charge]
-    ) -> tuple[bytes, bool]:
-        return settle(self, name, answer, [] if count.hits() else charges)
+    ) -> Future[tuple[bytes, bool]]:
+        return submit(self, name, answer, [] if count.hits() else charges)
 
-    ServiceState.settle = sabotaged  # type: ignore[method-assign]
+    ServiceState.submit = sabotaged  # type: ignore[method-assign]
 
 
 def loses_answers(count: _Counter) -> None:
     """Gives some answers, counts them, and keeps nothing of them."""
-    settle = ServiceState.settle
+    submit = ServiceState.submit
 
     def sabotaged(
         self: ServiceState, name: bytes, answer: bytes, charges: Sequence[Charge]
-    ) -> tuple[bytes, bool]:
-        return settle(self, bytes(32) + name if count.hits() else name, answer, charges)
+    ) -> Future[tuple[bytes, bool]]:
+        return submit(self, bytes(32) + name if count.hits() else name, answer, charges)
 
-    ServiceState.settle = sabotaged  # type: ignore[method-assign]
+    ServiceState.submit = sabotaged  # type: ignore[method-assign]
 
 
 def answers_afresh(_: _Counter) -> None:
     """Computes the same query again, at no cost and with other noise."""
-    settle = ServiceState.settle
+    submit = ServiceState.submit
 
     def sabotaged(
         self: ServiceState, name: bytes, answer: bytes, charges: Sequence[Charge]
-    ) -> tuple[bytes, bool]:
-        _, kept = settle(self, name, answer, charges)
-        return answer[:-1] + bytes([answer[-1] ^ kept]), kept
+    ) -> Future[tuple[bytes, bool]]:
+        _, kept = submit(self, name, answer, charges).result()
+        found: Future[tuple[bytes, bool]] = Future()
+        found.set_result((answer[:-1] + bytes([answer[-1] ^ kept]), kept))
+        return found
 
-    ServiceState.settle = sabotaged  # type: ignore[method-assign]
+    ServiceState.submit = sabotaged  # type: ignore[method-assign]
     ServiceState.find = lambda *_: None  # type: ignore[method-assign]
 
 

@@ -3,14 +3,15 @@
 `python -m hesc_papers.serving_echo WHAT ARGUMENTS...` takes the arguments of `hesc serve`. The
 server and its settings are those of the command in each case; WHAT is `echo`, which answers fixed
 bytes (so many as HESC_ECHO_BYTES says) to every body, `unkept`, which computes and keeps nothing,
-or `whole`, which is the command. With `compiled` before that the server has the parser httptools
-and the event loop uvloop, which have to be installed.
+or `whole`, which is the command. With `pure` before that the server has the parser h11 and the
+event loop of asyncio, where the command takes httptools and uvloop.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Final
 
 import hesc.serve
@@ -19,14 +20,15 @@ from hesc.serve import application
 from hesc.serve.state import ServiceState
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import Self
 
-    from hesc.serve.state import Charge
+    from hesc.serve.state import Charge, Job
 
 BYTES: Final = "HESC_ECHO_BYTES"
 """Variable of the environment: bytes of an answer."""
-COMPILED: Final = "compiled "
-"""What a server with compiled parts is called with first."""
+PURE: Final = "pure "
+"""What a server without compiled parts is called with first."""
 
 
 class Echo:
@@ -57,8 +59,13 @@ class Echo:
 class Unkept(ServiceState):
     """A state that remembers nothing: no budget is exact, and the same query is computed again."""
 
-    def __init__(self, *_: object, **__: object) -> None:
-        self.salt = "0" * 64
+    def __init__(self) -> None:
+        self.salt, self.reads_here = "0" * 64, True
+
+    @classmethod
+    def open(cls, *_: object, **__: object) -> Self:
+        """One that is nowhere."""
+        return cls()
 
     @property
     def works(self) -> bool:
@@ -73,39 +80,49 @@ class Unkept(ServiceState):
         """Nothing is counted."""
         return 0
 
-    def settle(
+    def submit(
         self,
         name: bytes,  # noqa: ARG002 - as the state has it
         answer: bytes,
         charges: Sequence[Charge],  # noqa: ARG002 - as the state has it
-    ) -> tuple[bytes, bool]:
+    ) -> Future[tuple[bytes, bool]]:
         """The answer as it is."""
-        return answer, False
+        found: Future[tuple[bytes, bool]] = Future()
+        found.set_result((answer, False))
+        return found
+
+    def claim(self, can: Callable[[Job], bool]) -> tuple[Job, bytes] | None:  # noqa: ARG002
+        """There is no job."""
+        return None
+
+    def expire(self, before: float) -> int:  # noqa: ARG002 - as the state has it
+        """There is no job."""
+        return 0
 
     def close(self) -> None:
         """There is nothing to end."""
 
 
-def _compiled() -> None:
-    """Puts compiled parts into the server's settings."""
+def _pure() -> None:
+    """Takes compiled parts out of the server's settings."""
     import uvicorn
 
     made = uvicorn.Config
 
     def config(*arguments: Any, **options: Any) -> Any:
-        return made(*arguments, **options | {"http": "httptools", "loop": "uvloop"})
+        return made(*arguments, **options | {"http": "h11", "loop": "asyncio"})
 
     uvicorn.Config = config  # type: ignore[assignment,misc]
 
 
 if __name__ == "__main__":
     what, *rest = sys.argv[1:]
-    if what.startswith(COMPILED):
-        _compiled()
-        what = what.removeprefix(COMPILED)
+    if what.startswith(PURE):
+        _pure()
+        what = what.removeprefix(PURE)
     if what == "echo":
         hesc.serve.app = lambda *_, **__: Echo(int(os.environ[BYTES]))  # type: ignore[assignment]
     elif what == "unkept":
-        application.ServiceState = Unkept  # type: ignore[attr-defined]
+        application.ServiceState = Unkept  # type: ignore[assignment,attr-defined]
     sys.argv = ["hesc", "serve", *rest]
     main()
