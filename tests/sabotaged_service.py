@@ -37,41 +37,39 @@ class _Counter:
         return self._count % _EVERY == 0
 
 
-def _submitting(
-    change: Callable[[bytes, bytes, Sequence[Charge]], tuple[bytes, bytes, Sequence[Charge]]],
-) -> None:
-    """Hands the state something else than it was handed."""
+def charges_twice(count: _Counter) -> None:
     submit = ServiceState.submit
 
     def sabotaged(
         self: ServiceState, name: bytes, answer: bytes, charges: Sequence[Charge]
     ) -> Future[tuple[bytes, bool]]:
-        return submit(self, *change(name, answer, charges))
+        times = 2 if count.hits() else 1
+        return submit(self, name, answer, [c._replace(amount=times * c.amount) for c in charges])
 
     ServiceState.submit = sabotaged  # type: ignore[method-assign]
 
 
-def charges_twice(count: _Counter) -> None:
-    def change(name: bytes, answer: bytes, charges: Sequence[Charge]) -> Any:
-        times = 2 if count.hits() else 1
-        return name, answer, [charge._replace(amount=times * charge.amount) for charge in charges]
-
-    _submitting(change)
-
-
 def forgets_to_charge(count: _Counter) -> None:
-    _submitting(lambda name, answer, charges: (name, answer, [] if count.hits() else charges))
+    submit = ServiceState.submit
+
+    def sabotaged(
+        self: ServiceState, name: bytes, answer: bytes, charges: Sequence[Charge]
+    ) -> Future[tuple[bytes, bool]]:
+        return submit(self, name, answer, [] if count.hits() else charges)
+
+    ServiceState.submit = sabotaged  # type: ignore[method-assign]
 
 
 def loses_answers(count: _Counter) -> None:
     """Gives some answers, counts them, and keeps nothing of them."""
-    _submitting(
-        lambda name, answer, charges: (
-            bytes(32) + name if count.hits() else name,
-            answer,
-            charges,
-        )
-    )
+    submit = ServiceState.submit
+
+    def sabotaged(
+        self: ServiceState, name: bytes, answer: bytes, charges: Sequence[Charge]
+    ) -> Future[tuple[bytes, bool]]:
+        return submit(self, bytes(32) + name if count.hits() else name, answer, charges)
+
+    ServiceState.submit = sabotaged  # type: ignore[method-assign]
 
 
 def answers_afresh(_: _Counter) -> None:
@@ -81,16 +79,9 @@ def answers_afresh(_: _Counter) -> None:
     def sabotaged(
         self: ServiceState, name: bytes, answer: bytes, charges: Sequence[Charge]
     ) -> Future[tuple[bytes, bool]]:
+        _, kept = submit(self, name, answer, charges).result()
         found: Future[tuple[bytes, bool]] = Future()
-
-        def tell(written: Future[tuple[bytes, bool]]) -> None:
-            if error := written.exception():
-                found.set_exception(error)
-                return
-            _, kept = written.result()
-            found.set_result((answer[:-1] + bytes([answer[-1] ^ kept]), kept))
-
-        submit(self, name, answer, charges).add_done_callback(tell)
+        found.set_result((answer[:-1] + bytes([answer[-1] ^ kept]), kept))
         return found
 
     ServiceState.submit = sabotaged  # type: ignore[method-assign]
@@ -186,7 +177,7 @@ def grows(_: _Counter) -> None:
     held: list[bytes] = []
 
     def sabotaged(self: ServedModel, opened: Any, query: bytes) -> Any:
-        held.append(b"x" * (1 << 20))
+        held.append(b"x" * (1 << 18))
         return evaluate(self, opened, query)
 
     ServedModel.evaluate = sabotaged  # type: ignore[method-assign]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import statistics
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from hesc_papers.report import Report
-from hesc_papers.serving_echo import COMPILED
+from hesc_papers.serving_echo import PURE
 from hesc_papers.serving_kills import budgets, killed
 from hesc_papers.serving_run import (
     Book,
@@ -70,10 +69,9 @@ FULL: Final = Length(7, 1.5, 6000, 100, 2.0, (0.2, 0.4, SHARE, 0.8, 0.9))
 
 
 def kinds() -> list[str]:
-    """What is measured: bytes alone, without a state, whole; the same with compiled parts."""
+    """What is measured: bytes alone, without a state, whole; the same without compiled parts."""
     plain = ["echo", "unkept", "whole"]
-    there = find_spec("httptools") is not None and find_spec("uvloop") is not None
-    return plain + [COMPILED + each for each in plain if there]
+    return plain + [PURE + each for each in plain]
 
 
 def reproduce(options: Options) -> Report:
@@ -216,7 +214,7 @@ def _shares(
     def overhead(kind: str) -> list[float]:
         return [run["p50"] - call for run, call in zip(runs[kind, 1], calls, strict=True)]
 
-    for prefix, label in (("", "serving"), (COMPILED, "serving.compiled")):
+    for prefix, label in (("", "serving"), (PURE, "serving.pure")):
         if (prefix + "echo", 1) in runs:
             add(f"{label}.echo_share", over(prefix + "unkept", prefix + "echo"))
             add(f"{label}.echo_share_with_budgets", over(prefix + "whole", prefix + "echo"))

@@ -3,8 +3,8 @@
 `python -m hesc_papers.serving_echo WHAT ARGUMENTS...` takes the arguments of `hesc serve`. The
 server and its settings are those of the command in each case; WHAT is `echo`, which answers fixed
 bytes (so many as HESC_ECHO_BYTES says) to every body, `unkept`, which computes and keeps nothing,
-or `whole`, which is the command. With `compiled` before that the server has the parser httptools
-and the event loop uvloop, which have to be installed.
+or `whole`, which is the command. With `pure` before that the server has the parser h11 and the
+event loop of asyncio, where the command takes httptools and uvloop.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import hesc.serve
 from hesc.cli import main
+from hesc.serve import application
 from hesc.serve.state import ServiceState
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import Self
 
-    from hesc.serve.state import Charge
+    from hesc.serve.state import Charge, Job
 
 BYTES: Final = "HESC_ECHO_BYTES"
 """Variable of the environment: bytes of an answer."""
-COMPILED: Final = "compiled "
-"""What a server with compiled parts is called with first."""
+PURE: Final = "pure "
+"""What a server without compiled parts is called with first."""
 
 
 class Echo:
@@ -54,41 +56,73 @@ class Echo:
         """There is nothing to end."""
 
 
-def _unkept() -> None:
-    """Makes a state forget: no budget is exact, and the same query is computed again."""
+class Unkept(ServiceState):
+    """A state that remembers nothing: no budget is exact, and the same query is computed again."""
+
+    def __init__(self) -> None:
+        self.salt, self.reads_here = "0" * 64, True
+
+    @classmethod
+    def open(cls, *_: object, **__: object) -> Self:
+        """One that is nowhere."""
+        return cls()
+
+    @property
+    def works(self) -> bool:
+        """It does not fail."""
+        return True
+
+    def find(self, name: bytes) -> bytes | None:  # noqa: ARG002 - as the state has it
+        """None is kept."""
+        return None
+
+    def given(self, kind: str, name: str) -> int:  # noqa: ARG002 - as the state has it
+        """Nothing is counted."""
+        return 0
 
     def submit(
-        _: ServiceState, __: bytes, answer: bytes, ___: Sequence[Charge]
+        self,
+        name: bytes,  # noqa: ARG002 - as the state has it
+        answer: bytes,
+        charges: Sequence[Charge],  # noqa: ARG002 - as the state has it
     ) -> Future[tuple[bytes, bool]]:
+        """The answer as it is."""
         found: Future[tuple[bytes, bool]] = Future()
         found.set_result((answer, False))
         return found
 
-    ServiceState.find = lambda *_: None  # type: ignore[method-assign]
-    ServiceState.given = lambda *_: 0  # type: ignore[method-assign]
-    ServiceState.submit = submit  # type: ignore[method-assign]
+    def claim(self, can: Callable[[Job], bool]) -> tuple[Job, bytes] | None:  # noqa: ARG002
+        """There is no job."""
+        return None
+
+    def expire(self, before: float) -> int:  # noqa: ARG002 - as the state has it
+        """There is no job."""
+        return 0
+
+    def close(self) -> None:
+        """There is nothing to end."""
 
 
-def _compiled() -> None:
-    """Puts compiled parts into the server's settings."""
+def _pure() -> None:
+    """Takes compiled parts out of the server's settings."""
     import uvicorn
 
     made = uvicorn.Config
 
     def config(*arguments: Any, **options: Any) -> Any:
-        return made(*arguments, **options | {"http": "httptools", "loop": "uvloop"})
+        return made(*arguments, **options | {"http": "h11", "loop": "asyncio"})
 
     uvicorn.Config = config  # type: ignore[assignment,misc]
 
 
 if __name__ == "__main__":
     what, *rest = sys.argv[1:]
-    if what.startswith(COMPILED):
-        _compiled()
-        what = what.removeprefix(COMPILED)
+    if what.startswith(PURE):
+        _pure()
+        what = what.removeprefix(PURE)
     if what == "echo":
         hesc.serve.app = lambda *_, **__: Echo(int(os.environ[BYTES]))  # type: ignore[assignment]
     elif what == "unkept":
-        _unkept()
+        application.ServiceState = Unkept  # type: ignore[assignment,attr-defined]
     sys.argv = ["hesc", "serve", *rest]
     main()

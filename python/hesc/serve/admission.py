@@ -37,13 +37,13 @@ class Admission:
         self._lock = Lock()
         self._under_way: Counter[str] = Counter()
         self._buckets: dict[str, tuple[float, float]] = {}
-        self._usual = 0.0
+        self._usual, self._all = 0.0, 0
 
     @property
     def taken(self) -> int:
         """Places that are taken."""
         with self._lock:
-            return self._under_way.total()
+            return self._all
 
     def count(self, holder: Holder) -> None:
         """Counts a request of a holder, whatever becomes of it.
@@ -74,18 +74,21 @@ class Admission:
 
         """
         with self._lock:
-            taken = self._under_way.total()
-            wait = math.ceil(self._usual * max(1, taken) / self._threads)
-            again = ("retry-after", str(min(max(1, wait), _LONGEST)))
             if self._under_way[holder.name] >= holder.concurrent:
-                raise RefusedError("too-many", again)
-            if taken >= self._places:
-                raise RefusedError("busy", again)
+                raise RefusedError("too-many", self._again())
+            if self._all >= self._places:
+                raise RefusedError("busy", self._again())
             self._under_way[holder.name] += 1
+            self._all += 1
+
+    def _again(self) -> tuple[str, str]:
+        wait = math.ceil(self._usual * max(1, self._all) / self._threads)
+        return "retry-after", str(min(max(1, wait), _LONGEST))
 
     def leave(self, holder: Holder) -> None:
         """Gives a place back."""
         with self._lock:
+            self._all -= 1
             self._under_way[holder.name] -= 1
             if not self._under_way[holder.name]:
                 del self._under_way[holder.name]
@@ -101,37 +104,32 @@ class Turns:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._running: dict[bytes, Event] = {}
+        self._running: dict[bytes, Event | None] = {}
 
     @contextmanager
     def turn(self, name: bytes) -> Iterator[None]:
         """Waits until nobody else has this name, and has it."""
-        while (other := self._take(name)) is not None:
+        while not self.take(name):
+            with self._lock:
+                if name not in self._running:
+                    continue
+                # Made by the first who waits: most names have nobody.
+                other = self._running[name] or Event()
+                self._running[name] = other
             other.wait()
         try:
             yield
         finally:
-            self._give_back(name)
+            self.give_back(name)
 
-    @contextmanager
-    def turn_now(self, name: bytes) -> Iterator[bool]:
-        """Whether nobody else has this name; then it is had until the end."""
-        mine = self._take(name) is None
-        try:
-            yield mine
-        finally:
-            if mine:
-                self._give_back(name)
-
-    def _take(self, name: bytes) -> Event | None:
-        """Takes a name, or gives what is set when who has it gives it back."""
+    def take(self, name: bytes) -> bool:
+        """Takes a name that nobody has; whether it was so."""
         with self._lock:
-            other = self._running.get(name)
-            if other is None:
-                self._running[name] = Event()
-            return other
+            return name not in self._running and self._running.setdefault(name, None) is None
 
-    def _give_back(self, name: bytes) -> None:
+    def give_back(self, name: bytes) -> None:
+        """Gives a name back."""
         with self._lock:
-            mine = self._running.pop(name)
-        mine.set()
+            waited = self._running.pop(name)
+        if waited is not None:
+            waited.set()

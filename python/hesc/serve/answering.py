@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Final, NamedTuple, Self
 
 from hesc.protocols import ledger
@@ -16,7 +15,7 @@ from hesc.serve.served_models import OpenServers
 from hesc.serve.state import Charge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from concurrent.futures import Future
 
     from hesc.serve.admission import Admission
@@ -170,8 +169,13 @@ class Answering:
             if found is not None:
                 return self._given(asking, found, kept=True)
             computed = self._computed(asking)
-            with self._counted(asking):
+            try:
                 settled = self._submit(asking, computed).result()
+            except RefusedError:
+                # The compiled part counts what it has computed too, and would refuse before the
+                # state does.
+                self._open.drop(asking.kept_keys or ())
+                raise
             return self._given(asking, *settled, numbers=computed.numbers)
 
     async def answer_here(self, asking: Asking) -> GivenAnswer | None:
@@ -185,36 +189,25 @@ class Answering:
         """
         if not asking.model.is_quick(len(asking.query)) or not self._state.reads_here:
             return None
-        with self._turns.turn_now(asking.name) as mine:
-            if not mine:
-                return None
+        if not self._turns.take(asking.name):
+            return None
+        try:
             found = self._state.find(asking.name)
             if found is not None:
                 return self._given(asking, found, kept=True)
-            computed = self._computed(asking)
-            with self._counted(asking):
-                written = self._submit(asking, computed)
-                if not written.done():
-                    # What is being written is not called off.
-                    await asyncio.shield(asyncio.wrap_future(written))
-                settled = written.result()
-            return self._given(asking, *settled, numbers=computed.numbers)
+            # Quick ones count nothing that they hide, so there is nothing to forget where the state
+            # refuses.
+            written = self._submit(asking, self._computed(asking))
+            if not written.done():
+                # What is being written is not called off.
+                await asyncio.shield(asyncio.wrap_future(written))
+            return self._given(asking, *written.result())
+        finally:
+            self._turns.give_back(asking.name)
 
     def _submit(self, asking: Asking, computed: Evaluated) -> Future[tuple[bytes, bool]]:
         charges = self.charges(asking.holder, asking.model, asking.most, computed.numbers)
         return self._state.submit(asking.name, computed.answer, charges)
-
-    @contextmanager
-    def _counted(self, asking: Asking) -> Iterator[None]:
-        """Forgets what the compiled part has counted where the state refuses to.
-
-        It counts what it has computed too, and would refuse before the state does.
-        """
-        try:
-            yield
-        except RefusedError:
-            self._open.drop(asking.kept_keys or ())
-            raise
 
     def _given(self, asking: Asking, answer: bytes, kept: bool, *, numbers: int = 0) -> GivenAnswer:
         label = asking.model.label

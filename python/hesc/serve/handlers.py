@@ -182,10 +182,10 @@ class Handlers:
         """The body of a request that has a place."""
         if (bodies.stated(request.headers) or 0) > model.longest_query:
             raise RefusedError("too-long", _CLOSE)
-        taken = bodies.pieces(request.receive, model.longest_query, self._seconds)
-        query = b"".join([piece async for piece in taken])
-        self._figures.add("hesc_received_bytes_total", len(query))
-        return query
+        taken: list[bytes] = []
+        size = await bodies.read(request.receive, model.longest_query, self._seconds, taken.append)
+        self._figures.add("hesc_received_bytes_total", size)
+        return taken[0] if len(taken) == 1 else b"".join(taken)
 
     async def _in_a_thread(self, work: Callable[[], ResultT]) -> ResultT:
         """The result of what runs to its end, also where nobody waits for it any more."""
@@ -295,10 +295,12 @@ class Handlers:
         name = KeyName.of(holder.name, model.digest, sha256)
         with self._keys.coming(name, size, holder.key_bytes) as file:
             found = hashlib.sha256()
-            async for piece in bodies.pieces(receive, size, self._seconds):
+
+            def take(piece: bytes) -> None:
                 found.update(piece)
                 file.write(piece)
-            if file.tell() != size:
+
+            if await bodies.read(receive, size, self._seconds, take) != size:
                 raise RefusedError("cut-off", _CLOSE)
             self._figures.add("hesc_received_bytes_total", size)
 

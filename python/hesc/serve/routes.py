@@ -46,6 +46,12 @@ _BYTES: Final = "application/octet-stream"
 _EMPTY: Final = ""
 _PARTS: Final = {"digest": HASH.pattern, "sha256": HASH.pattern, "file": r"[a-z]+\.json"}
 ROUTES: Final = (
+    # Looked for from the first on.
+    Route(
+        _MODEL + "/answers",
+        "answers",
+        {"POST": Does("answers", "The answer to a query", {200: _BYTES}, _BYTES)},
+    ),
     Route(
         "/healthz",
         "healthz",
@@ -89,11 +95,6 @@ ROUTES: Final = (
             "GET": Does("has_keys", "Whether public keys are kept", {204: _EMPTY}),
             "PUT": Does("put_keys", "Keeps public keys", {204: _EMPTY}, _BYTES),
         },
-    ),
-    Route(
-        _MODEL + "/answers",
-        "answers",
-        {"POST": Does("answers", "The answer to a query", {200: _BYTES}, _BYTES)},
     ),
     Route(
         _MODEL + "/jobs",
