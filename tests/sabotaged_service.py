@@ -177,7 +177,7 @@ def grows(_: _Counter) -> None:
     held: list[bytes] = []
 
     def sabotaged(self: ServedModel, opened: Any, query: bytes) -> Any:
-        held.append(b"x" * (1 << 18))
+        held.append(b"x" * (1 << 20))
         return evaluate(self, opened, query)
 
     ServedModel.evaluate = sabotaged  # type: ignore[method-assign]
