@@ -128,19 +128,26 @@ class Application:
                 at = at.tb_next
             where = "" if at is None else f"{at.tb_frame.f_code.co_filename}:{at.tb_lineno}"
             _LOG.error("failed: %s at %s", type(error).__name__, where)
+        try:
+            await _send(response.and_heads(*self._origins.shown(headers)), send)
+        finally:
+            # Nobody waits for this.
+            self._note(seen, scope["method"], response, time.perf_counter() - start)
+
+    def _note(self, seen: _LogLine, method: str, response: Response, seconds: float) -> None:
+        """Counts a request, and writes a line of it."""
         self._figures.add("hesc_requests_total", route=seen.route, status=str(response.status))
         self._figures.add("hesc_sent_bytes_total", len(response.body))
         _LOG.log(
             logging.DEBUG if seen.route in _UNSAID else logging.INFO,
             "%s %s %s %s %d bytes %.1f ms",
             seen.who,
-            scope["method"] if seen.route != "other" else "-",
+            method if seen.route != "other" else "-",
             seen.route,
             response.status,
             len(response.body),
-            1000 * (time.perf_counter() - start),
+            1000 * seconds,
         )
-        await _send(response.and_heads(*self._origins.shown(headers)), send)
 
     async def _handled(
         self, scope: Scope, receive: Receive, headers: dict[bytes, bytes], seen: _LogLine
