@@ -3,6 +3,7 @@
 mod encoding;
 mod multiplication;
 mod noise;
+mod raising;
 mod sharing;
 pub(crate) mod slots;
 

@@ -1,0 +1,219 @@
+//! Bits in the slots of CKKS that bootstrap, a prototype: `cargo run --release --example bootstrapping`.
+//!
+//! Gates between bits of all slots, a bootstrap, gates, a bootstrap; every bit is decrypted and compared with the clear one. One
+//! thread with `RAYON_NUM_THREADS=1`. `--small` takes a ring that keeps nothing secret, `--json` writes a line that programs read.
+
+mod bits;
+mod cosine;
+mod transforms;
+
+use std::error::Error;
+use std::time::Instant;
+
+use bits::{Bootstrap, Keys, Pair, Shape};
+use hesc_math::AesCtrRng;
+use hesc_schemes::Assurance;
+use hesc_schemes::rlwe::Rlwe;
+use rand_core::{Rng as _, SeedableRng as _};
+
+/// 128 bits by the guidelines of 2024 for uniform ternary secrets: `log2 QP` of 1687 of 1736.
+const LARGE: Shape = Shape {
+    ring_degree: 65536,
+    // 8.5 deviations of a multiple of the first prime.
+    range: 512.0,
+    products: 3,
+    gates: 2,
+    bits: (48, 50),
+    specials: 12,
+    assurance: Assurance::Guidelines2024,
+};
+
+/// Nothing is secret in it: for tests.
+const SMALL: Shape = Shape {
+    ring_degree: 1024,
+    range: 64.0,
+    products: 3,
+    gates: 2,
+    bits: (48, 50),
+    specials: 5,
+    assurance: Assurance::Insecure,
+};
+
+/// Seconds that this thread was on a processor where the system tells and there is one thread: others may work beside it.
+fn now(start: Instant) -> f64 {
+    let own = || {
+        // Counted up to now only where a thread was taken off.
+        std::thread::yield_now();
+        let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        text.split_whitespace().next()?.parse::<f64>().ok()
+    };
+    match own().filter(|_| rayon::current_num_threads() == 1) {
+        Some(nanoseconds) => 1e-9 * nanoseconds,
+        None => start.elapsed().as_secs_f64(),
+    }
+}
+
+/// Stages with the seconds that each took.
+struct Times(Vec<(&'static str, f64)>);
+
+impl Times {
+    fn time<T>(&mut self, stage: &'static str, work: impl FnOnce() -> T) -> T {
+        let clock = Instant::now();
+        let start = now(clock);
+        let result = work();
+        self.0.push((stage, now(clock) - start));
+        result
+    }
+}
+
+/// What a run found.
+struct Report {
+    lines: Vec<(&'static str, f64)>,
+}
+
+impl Report {
+    fn get(&self, name: &str) -> f64 {
+        self.lines.iter().find(|(line, _)| *line == name).map_or(f64::NAN, |(_, value)| *value)
+    }
+
+    fn json(&self) -> String {
+        let fields: Vec<String> =
+            self.lines.iter().map(|(name, value)| format!("\"{name}\": {value}")).collect();
+        format!("{{{}}}", fields.join(", "))
+    }
+}
+
+/// How many numbers are on the wrong side of a half, and the largest error.
+fn compared(found: &[f64], bits: &[u8]) -> (f64, f64) {
+    let errors = found.iter().zip(bits).map(|(value, &bit)| (value - f64::from(bit)).abs());
+    // What is no number is wrong.
+    let wrong = errors.clone().filter(|error| !(*error < 0.5)).count();
+    (wrong as f64, errors.fold(0.0, f64::max))
+}
+
+fn run(shape: Shape) -> Result<Report, Box<dyn Error>> {
+    let rng = &mut AesCtrRng::from_seed([7; 32]);
+    let mut setup = Times(Vec::new());
+    let spec = shape.spec()?;
+    let (modulus, key_modulus) = (spec.log2_modulus(), spec.log2_key_modulus());
+    let scheme = setup.time("set_s", || Rlwe::new(spec, shape.assurance))?;
+    let keys = setup.time("keys_s", || Keys::new(&scheme, &shape, rng))?;
+    let circuit = setup.time("constants_s", || Bootstrap::new(&scheme, shape, &keys))?;
+    let n = shape.ring_degree;
+    let mut draw = || -> Vec<u8> { (0..n).map(|_| (rng.next_u32() & 1) as u8).collect() };
+    let (x, y) = (draw(), draw());
+    let (a, b) = (circuit.encrypt(&x, rng)?, circuit.encrypt(&y, rng)?);
+
+    // Conjunctions; then a half adder of both halves of these.
+    let first: Vec<u8> = x.iter().zip(&y).map(|(x, y)| x & y).collect();
+    let (low, high) = first.split_at(n / 2);
+    let sums = low.iter().zip(high).map(|(x, y)| x ^ y);
+    let carries = low.iter().zip(high).map(|(x, y)| x & y);
+    let second: Vec<u8> = sums.chain(carries).collect();
+
+    let gates = circuit.and(&a, &b)?;
+    let (_, error_before) = compared(&circuit.decrypt(&gates)?, &first);
+    // Once for the constants of the cosine.
+    let warm = circuit.run(&gates)?;
+    let mut times = Times(Vec::new());
+    let bits = staged(&circuit, &a, &b, &mut times)?;
+    let (wrong, error) = compared(&circuit.decrypt(&bits)?, &first);
+    let (again, _) = compared(&circuit.decrypt(&warm)?, &first);
+
+    let [low, high] = &bits;
+    let carry = scheme.product(&keys.relin, low, Some(high))?;
+    let bits = circuit.run(&[scheme.add(low, high)?, carry])?;
+    let (wrong_next, error_next) = compared(&circuit.decrypt(&bits)?, &second);
+
+    let total: f64 = times.0.iter().map(|(_, seconds)| seconds).sum();
+    let level = |level: usize| scheme.log2_modulus_of(level);
+    let (hoisted, alone) = circuit.to_slots.rotations();
+    let mut lines = vec![
+        ("ring_degree", n as f64),
+        ("log2_q", modulus),
+        ("log2_qp", key_modulus),
+        ("primes", (scheme.levels() + shape.specials) as f64),
+        ("range", shape.range),
+        ("range_deviations", shape.range / (n as f64 / 18.0).sqrt()),
+        ("bits", n as f64),
+        ("levels_before", shape.low() as f64),
+        ("levels_after", shape.high() as f64),
+        ("modulus_bits_before", level(shape.low())),
+        ("modulus_bits_after", level(shape.high())),
+        ("key_bytes", keys.bytes(&scheme) as f64),
+        (
+            "constants_bytes",
+            8.0 * (circuit.to_slots.words() + circuit.to_coefficients.words()) as f64,
+        ),
+        ("rotations_hoisted", hoisted as f64),
+        ("rotations_alone", alone as f64),
+        ("products", 2.0 * circuit.cosine.products() as f64),
+    ];
+    lines.extend(setup.0);
+    lines.extend(times.0);
+    lines.extend([
+        ("total_s", total),
+        ("us_a_gate", 1e6 * total / n as f64),
+        ("wrong", wrong + again),
+        ("error_before", error_before),
+        ("error", error),
+        ("wrong_next", wrong_next),
+        ("error_next", error_next),
+    ]);
+    Ok(Report { lines })
+}
+
+/// A conjunction and its bootstrap, stage by stage.
+fn staged(
+    circuit: &Bootstrap<'_>,
+    a: &Pair,
+    b: &Pair,
+    times: &mut Times,
+) -> Result<Pair, Box<dyn Error>> {
+    let gates = times.time("gates_s", || circuit.and(a, b))?;
+    let low = times.time("to_coefficients_s", || circuit.in_coefficients(&gates))?;
+    let raised = times.time("raising_s", || circuit.raised(&low))?;
+    let [real, imaginary] = times.time("to_slots_s", || circuit.in_slots(&raised))?;
+    let bits = |half| circuit.cosine.bits(half);
+    let bits = times.time("cosine_s", || [bits(&real), bits(&imaginary)]);
+    let [real, imaginary] = bits;
+    Ok([real?, imaginary?])
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let asked = |name: &str| std::env::args().any(|argument| argument == name);
+    let report = run(if asked("--small") { SMALL } else { LARGE })?;
+    if asked("--json") {
+        println!("{}", report.json());
+        return Ok(());
+    }
+    for (name, value) in &report.lines {
+        println!("{name:>22}  {value:.4}");
+    }
+    let right = report.get("wrong") + report.get("wrong_next") == 0.0;
+    if right { Ok(()) } else { Err("bits came out wrong".into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All bits come back, twice, with levels and an error that a further bootstrap takes.
+    #[test]
+    fn bits_bootstrap() {
+        let report = run(SMALL).unwrap();
+        assert_eq!([report.get("wrong"), report.get("wrong_next")], [0.0, 0.0]);
+        assert!(report.get("levels_after") > report.get("levels_before"));
+        for error in ["error", "error_next"] {
+            assert!(report.get(error) < 1.0 / 64.0, "{error}: {}", report.get(error));
+        }
+    }
+
+    /// What the table of the study says of the set: it is one of the guidelines, and its range is 8.5 deviations.
+    #[test]
+    fn the_large_set_keeps_the_guidelines() {
+        let spec = LARGE.spec().unwrap();
+        assert_eq!(spec.assurance(), Assurance::Guidelines2024);
+        assert!(LARGE.range / (65536.0_f64 / 18.0).sqrt() > 8.4);
+    }
+}
