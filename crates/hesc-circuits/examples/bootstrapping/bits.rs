@@ -19,19 +19,27 @@ pub struct Shape {
     pub products: usize,
     /// Levels that are left for gates.
     pub gates: usize,
-    /// Bits of the primes of gates, cosine and coefficients to slots, and of the special ones.
-    pub bits: (u32, u32),
+    pub bits: Bits,
     /// Special primes.
     pub specials: usize,
     pub assurance: Assurance,
 }
 
-/// Bits of the first prime, and of those of slots to coefficients.
-const LOW_BITS: (u32, u32) = (49, 42);
+/// Bits of primes.
+#[derive(Clone, Copy)]
+pub struct Bits {
+    pub first: u32,
+    pub to_coefficients: u32,
+    /// Of gates and the cosine: the scale.
+    pub scale: u32,
+    pub to_slots: u32,
+    pub special: u32,
+}
+
 /// What the scale loses on each product of slots to coefficients, in bits: they end as numbers that are small beside the first
 /// prime, which leaves room for the bounds of values.
-const LOST_BITS: i32 = 7;
-/// What bits are off by, at most, when they come to be bootstrapped.
+const LOST_BITS: i32 = 8;
+/// What bits are off by, at most, when they come to be bootstrapped, and what the cosine is given.
 const ERROR: f64 = 1.0 / 64.0;
 
 impl Shape {
@@ -46,18 +54,24 @@ impl Shape {
     }
 
     pub fn spec(&self) -> Result<Spec, SchemeError> {
-        let ring = RingIndex::power_of_two(self.ring_degree)?;
-        let above = self.gates + cosine::levels(self.range) + self.products;
-        let first = ring.ntt_primes(LOW_BITS.0, 1)?;
-        let low = ring.ntt_primes(LOW_BITS.1, self.products)?;
-        let high = ring.ntt_primes(self.bits.0, above)?;
+        let (ring, bits) = (RingIndex::power_of_two(self.ring_degree)?, self.bits);
+        let middle = self.gates + cosine::levels(self.range);
+        let sizes = [
+            vec![bits.first],
+            vec![bits.to_coefficients; self.products],
+            vec![bits.scale; middle],
+            vec![bits.to_slots; self.products],
+            vec![bits.special; self.specials],
+        ];
+        let mut coeff_moduli = ring.ntt_primes_of_bits(&sizes.concat(), 1)?;
+        let special_moduli = coeff_moduli.split_off(coeff_moduli.len() - self.specials);
         Ok(Spec {
             scheme: SchemeKind::Ckks,
             ring,
-            coeff_moduli: [first, low, high].concat(),
+            coeff_moduli,
             levels: Vec::new(),
-            special_moduli: ring.ntt_primes(self.bits.1, self.specials)?,
-            plaintext: PlaintextSpace::Approximate { scale: f64::from(self.bits.0).exp2() },
+            special_moduli,
+            plaintext: PlaintextSpace::Approximate { scale: f64::from(bits.scale).exp2() },
             bound: 1.0,
             packing: None,
         })
@@ -126,7 +140,7 @@ impl<'a> Bootstrap<'a> {
         Ok(Self {
             to_coefficients: Transform::new(scheme, &order, low)?,
             to_slots: Transform::new(scheme, &order, high)?,
-            cosine: Cosine::new(scheme, &keys.relin, shape.range),
+            cosine: Cosine::new(scheme, &keys.relin, &keys.galois, shape.range),
             scheme,
             shape,
             keys,
@@ -166,37 +180,23 @@ impl<'a> Bootstrap<'a> {
         Ok([product(0)?, product(1)?])
     }
 
-    /// Numbers whose parities are exclusive ors: bootstrapping takes parities.
-    pub fn xor(&self, a: &Pair, b: &Pair) -> Result<Pair, SchemeError> {
-        let sum = |i: usize| self.scheme.add(&a[i], &b[i]);
-        Ok([sum(0)?, sum(1)?])
-    }
-
     /// `i a`, of which all slots are multiplied with the same: nothing is lost.
-    fn turned(&self, a: &Ciphertext, turn: Complex64) -> Result<Ciphertext, SchemeError> {
-        let turn = vec![turn; self.scheme.slot_count()];
+    fn turned(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+        let turn = vec![Complex64::new(0.0, 1.0); self.scheme.slot_count()];
         let plain = self.scheme.encode_complex(&self.order.to_scheme(&turn), 1.0, a.level())?;
         self.scheme.multiply_plain(a, &plain)
     }
 
-    /// At the level where bootstrapping begins; at the set's scale, if it was above.
-    fn lowered(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
-        let (scheme, low) = (self.scheme, self.shape.low());
-        if a.level() <= low {
-            return Ok(a.clone());
-        }
-        let above = scheme.mod_switch_to(a, low + 1)?;
-        let scale = scheme.default_scale() * scheme.operand_scale(low + 1) / above.scale();
-        scheme.rescale(&scheme.multiply_real(&above, 1.0, scale)?)
-    }
-
     /// Both as one, in the coefficients of a polynomial modulo the first prime.
     pub fn in_coefficients(&self, a: &Pair) -> Result<Ciphertext, SchemeError> {
-        let [real, imaginary] = [&a[0], &a[1]].map(|half| self.lowered(half));
-        let turned = self.turned(&imaginary?, Complex64::new(0.0, 1.0))?;
+        let (scheme, [real, imaginary]) = (self.scheme, a);
+        let [real, imaginary] = [(real, imaginary), (imaginary, real)].map(|(half, other)| {
+            scheme.mod_switch_to(&scheme.aligned_with(half, other)?, self.shape.low())
+        });
+        let sum = scheme.add(&real?, &self.turned(&imaginary?)?)?;
         // Of two bits each, for an exclusive or.
-        let sum = self.scheme.claiming(self.scheme.add(&real?, &turned)?, 3.0, ERROR)?;
-        self.to_coefficients.apply(self.scheme, &self.keys.galois, &sum, 3.0)
+        let sum = scheme.claiming(sum, 3.0, ERROR)?;
+        self.to_coefficients.apply(scheme, &self.keys.galois, &sum, 3.0)
     }
 
     /// The same modulo all primes: half a bit each, and an integer.
@@ -211,19 +211,14 @@ impl<'a> Bootstrap<'a> {
         16.0 * (n / 18.0).sqrt() * n.sqrt()
     }
 
-    /// Coefficients in slots, divided by the range, as two ciphertexts of real numbers.
+    /// Coefficients in slots, divided by the range and times `i`, as two ciphertexts.
     pub fn in_slots(&self, a: &Ciphertext) -> Result<Pair, SchemeError> {
         let scheme = self.scheme;
         let slots = self.to_slots.apply(scheme, &self.keys.galois, a, self.raised_bound())?;
         let conjugates = scheme.swap_or_conjugate(&slots, &self.keys.galois)?;
-        let real = scheme.add(&slots, &conjugates)?;
+        let real = self.turned(&scheme.add(&slots, &conjugates)?)?;
         let imaginary = scheme.sub(&slots, &conjugates)?;
-        let imaginary = self.turned(&imaginary, Complex64::new(0.0, -1.0))?;
-        let claimed = |half: Ciphertext| {
-            let error = scheme.error_bound(&half).min(1.0 / 64.0);
-            scheme.claiming(half, 1.0, error)
-        };
-        Ok([claimed(real)?, claimed(imaginary)?])
+        Ok([scheme.claiming(real, 1.0, ERROR)?, scheme.claiming(imaginary, 1.0, ERROR)?])
     }
 
     /// Bits, or sums of two of which the parity is meant, with levels again.

@@ -173,7 +173,7 @@ pub struct Wanted {
     pub count: usize,
     /// Of the first product; each takes one.
     pub level: usize,
-    /// On the matrix of the last product.
+    /// On the whole.
     pub factor: f64,
     /// On the scale, by each product.
     pub scale_factor: f64,
@@ -202,7 +202,8 @@ impl Transform {
         let mut encoded = Vec::new();
         for (i, matrix) in products(slots, wanted.count, wanted.to_slots).iter().enumerate() {
             let (level, steps) = (wanted.level - i, Steps::new(matrix, slots));
-            let factor = if i + 1 == wanted.count { wanted.factor } else { 1.0 };
+            // On each alike: the smaller the entries, the less exact.
+            let factor = wanted.factor.powf(1.0 / wanted.count as f64);
             let scale = scheme.operand_scale(level) * wanted.scale_factor;
             let mut giants: BTreeMap<usize, Vec<(usize, Plaintext)>> = BTreeMap::new();
             for (&diagonal, values) in matrix {
