@@ -55,27 +55,45 @@ impl Shape {
 
     pub fn spec(&self) -> Result<Spec, SchemeError> {
         let (ring, bits) = (RingIndex::power_of_two(self.ring_degree)?, self.bits);
-        let middle = self.gates + cosine::levels(self.range);
-        let sizes = [
+        let others = [
             vec![bits.first],
             vec![bits.to_coefficients; self.products],
-            vec![bits.scale; middle],
             vec![bits.to_slots; self.products],
             vec![bits.special; self.specials],
         ];
-        let mut coeff_moduli = ring.ntt_primes_of_bits(&sizes.concat(), 1)?;
-        let special_moduli = coeff_moduli.split_off(coeff_moduli.len() - self.specials);
+        let mut low = ring.ntt_primes_of_bits(&others.concat(), 1)?;
+        let mut high = low.split_off(1 + self.products);
+        let special_moduli = high.split_off(self.products);
+        let count = self.gates + cosine::levels(self.range);
+        let (scale, middle) = level_primes(ring.ntt_primes(bits.scale, 8 * count)?, count);
+        let coeff_moduli = [low, middle, high].concat();
         Ok(Spec {
             scheme: SchemeKind::Ckks,
             ring,
             coeff_moduli,
             levels: Vec::new(),
             special_moduli,
-            plaintext: PlaintextSpace::Approximate { scale: f64::from(bits.scale).exp2() },
+            plaintext: PlaintextSpace::Approximate { scale },
             bound: 1.0,
             packing: None,
         })
     }
+}
+
+/// A scale and primes for so many levels, the lowest first: a square at each level, divided by its prime, keeps the scale. A prime of
+/// the wrong size would be off by twice as much after each further square.
+fn level_primes(mut pool: Vec<u64>, count: usize) -> (f64, Vec<u64>) {
+    let wanted = pool[pool.len() / 2] as f64;
+    let (mut scale, mut primes) = (wanted, Vec::new());
+    for _ in 0..count {
+        let off = |q: &u64| (scale * scale / *q as f64 - wanted).abs();
+        let best = (0..pool.len()).min_by(|&i, &j| off(&pool[i]).total_cmp(&off(&pool[j])));
+        let prime = pool.swap_remove(best.unwrap_or(0));
+        scale *= scale / prime as f64;
+        primes.push(prime);
+    }
+    primes.reverse();
+    (wanted, primes)
 }
 
 /// Keys, of which a server has all but the first.

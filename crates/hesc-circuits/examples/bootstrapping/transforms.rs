@@ -268,28 +268,17 @@ impl Transform {
         let babies = scheme.apply_galois_many(x, &elements, keys)?;
         let mut total: Option<Ciphertext> = None;
         for (&giant, diagonals) in &product.giants {
-            let mut inner: Option<Ciphertext> = None;
-            for (baby, diagonal) in diagonals {
-                let at = product.baby_steps.partition_point(|b| b < baby);
-                let term = scheme.multiply_plain(&babies[at], diagonal)?;
-                inner = Some(plus(scheme, inner, term)?);
-            }
-            let Some(inner) = inner else { continue };
+            let at = |baby: usize| product.baby_steps.partition_point(|&step| step < baby);
+            let terms: Vec<_> =
+                diagonals.iter().map(|(baby, diagonal)| (&babies[at(*baby)], diagonal)).collect();
+            let inner = scheme.weighted_sum(&terms)?;
             let turned = scheme.apply_galois(&inner, element(giant), keys)?;
-            total = Some(plus(scheme, total, turned)?);
+            total = Some(match total {
+                None => turned,
+                Some(total) => scheme.add(&total, &turned)?,
+            });
         }
         scheme.rescale(&total.unwrap_or_else(|| x.clone()))
-    }
-}
-
-fn plus(
-    scheme: &Rlwe,
-    sum: Option<Ciphertext>,
-    term: Ciphertext,
-) -> Result<Ciphertext, SchemeError> {
-    match sum {
-        None => Ok(term),
-        Some(sum) => scheme.add(&sum, &term),
     }
 }
 

@@ -6,6 +6,7 @@ mod noise;
 mod raising;
 mod sharing;
 pub(crate) mod slots;
+mod weighted_sums;
 
 use hesc_math::rns::Composition;
 
