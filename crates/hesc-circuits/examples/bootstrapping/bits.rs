@@ -15,8 +15,8 @@ pub struct Shape {
     pub ring_degree: usize,
     /// What multiples of the first prime stay within.
     pub range: f64,
-    /// Products that each transform is cut into.
-    pub products: usize,
+    /// Products that slots to coefficients are cut into, and coefficients to slots.
+    pub products: (usize, usize),
     /// Levels that are left for gates.
     pub gates: usize,
     pub bits: Bits,
@@ -40,12 +40,12 @@ pub struct Bits {
 /// prime, which leaves room for the bounds of values.
 const LOST_BITS: i32 = 8;
 /// What bits are off by, at most, when they come to be bootstrapped, and what the cosine is given.
-const ERROR: f64 = 1.0 / 64.0;
+const ERROR: f64 = 1.0 / 32.0;
 
 impl Shape {
     /// Level of ciphertexts that are to be bootstrapped.
     pub fn low(&self) -> usize {
-        1 + self.products
+        1 + self.products.0
     }
 
     /// Level of what has been bootstrapped.
@@ -57,13 +57,13 @@ impl Shape {
         let (ring, bits) = (RingIndex::power_of_two(self.ring_degree)?, self.bits);
         let others = [
             vec![bits.first],
-            vec![bits.to_coefficients; self.products],
-            vec![bits.to_slots; self.products],
+            vec![bits.to_coefficients; self.products.0],
+            vec![bits.to_slots; self.products.1],
             vec![bits.special; self.specials],
         ];
         let mut low = ring.ntt_primes_of_bits(&others.concat(), 1)?;
-        let mut high = low.split_off(1 + self.products);
-        let special_moduli = high.split_off(self.products);
+        let mut high = low.split_off(1 + self.products.0);
+        let special_moduli = high.split_off(self.products.1);
         let count = self.gates + cosine::levels(self.range);
         let (scale, middle) = level_primes(ring.ntt_primes(bits.scale, 8 * count)?, count);
         let coeff_moduli = [low, middle, high].concat();
@@ -108,7 +108,9 @@ impl Keys {
     pub fn new(scheme: &Rlwe, shape: &Shape, rng: &mut AesCtrRng) -> Result<Self, SchemeError> {
         let (secret, public) = scheme.generate_keys(rng);
         let relin = scheme.generate_relin_key(&secret, rng)?;
-        let mut elements = exponents(shape.ring_degree, shape.products);
+        let (low, high) = shape.products;
+        let mut elements = exponents(shape.ring_degree, low, false);
+        elements.extend(exponents(shape.ring_degree, high, true));
         elements.push(2 * shape.ring_degree - 1);
         let galois = scheme.generate_galois_keys(&secret, &elements, rng)?;
         Ok(Self { secret, public, relin, galois })
@@ -137,7 +139,7 @@ pub struct Bootstrap<'a> {
 impl<'a> Bootstrap<'a> {
     pub fn new(scheme: &'a Rlwe, shape: Shape, keys: &'a Keys) -> Result<Self, SchemeError> {
         let order = Order::new(shape.ring_degree);
-        let count = shape.products;
+        let (count, high_count) = shape.products;
         let low = Wanted {
             to_slots: false,
             count,
@@ -149,11 +151,11 @@ impl<'a> Bootstrap<'a> {
         let scale = scheme.default_scale() / scheme.operand_scale(1);
         let high = Wanted {
             to_slots: true,
-            count,
+            count: high_count,
             level: scheme.levels(),
             // Half, for the sum with the conjugates.
             factor: 0.5 / shape.range,
-            scale_factor: scale.powf(1.0 / count as f64),
+            scale_factor: scale.powf(1.0 / high_count as f64),
         };
         Ok(Self {
             to_coefficients: Transform::new(scheme, &order, low)?,

@@ -15,10 +15,11 @@ use hesc_schemes::{Complex64, SchemeError};
 
 /// Coefficients of the polynomial.
 const TERMS: usize = 32;
-/// The lowest pieces of the polynomial have so many coefficients: powers up to there are made.
-const PIECE: usize = 4;
+/// The lowest pieces of the polynomial have so many coefficients: powers up to there are made. Two take a level less than four, and
+/// seven products more.
+const PIECE: usize = 2;
 /// What numbers on the way are taken to be within, and off by, at most: tests measure both at the end.
-const CLAIMED: (f64, f64) = (1.0625, 1.0 / 64.0);
+const CLAIMED: (f64, f64) = (1.0625, 1.0 / 32.0);
 
 /// The function on `x = range t` for `t` within 1.
 pub struct Cosine<'a> {
@@ -36,10 +37,10 @@ fn squarings(range: f64) -> u32 {
     (range / 2.0).log2().ceil().max(1.0) as u32
 }
 
-/// Levels that the function takes: powers up to the lowest pieces, these, a product for each doubling of their length, squares.
+/// Levels that the function takes: powers below the lowest pieces, these, a product for each doubling of their length, squares.
 pub fn levels(range: f64) -> usize {
-    let products = (TERMS / PIECE).ilog2();
-    (PIECE.ilog2() + 1 + products + squarings(range)) as usize
+    let (powers, products) = ((PIECE / 2).ilog2(), (TERMS / PIECE).ilog2());
+    (powers + 1 + products + squarings(range)) as usize
 }
 
 /// Coefficients of the exponential of a `2^r`-th of the angle, made so much smaller that it ends as a quarter: `J_k(a)`
@@ -153,6 +154,7 @@ impl<'a> Cosine<'a> {
         powers: &[Ciphertext],
     ) -> Result<Ciphertext, SchemeError> {
         let scheme = self.scheme;
+        let powers = &powers[..coefficients.len() - 1];
         let level = powers.iter().map(Ciphertext::level).min().unwrap_or(1);
         let scale = scheme.default_scale() * scheme.operand_scale(level);
         let term = |c: f64, power: &Ciphertext| {

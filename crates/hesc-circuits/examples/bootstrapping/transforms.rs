@@ -179,15 +179,13 @@ pub struct Wanted {
     pub scale_factor: f64,
 }
 
-/// Exponents of the automorphisms that transforms in so many products take.
-pub fn exponents(ring_degree: usize, count: usize) -> Vec<usize> {
+/// Exponents of the automorphisms that a transform in so many products takes.
+pub fn exponents(ring_degree: usize, count: usize, to_slots: bool) -> Vec<usize> {
     let slots = ring_degree / 2;
     let mut found = Vec::new();
-    for back in [false, true] {
-        for matrix in products(slots, count, back) {
-            let steps = Steps::new(&matrix, slots);
-            found.extend(matrix.keys().map(|&d| steps.of(d)).flat_map(|(g, b)| [g, b]));
-        }
+    for matrix in products(slots, count, to_slots) {
+        let steps = Steps::new(&matrix, slots);
+        found.extend(matrix.keys().map(|&d| steps.of(d)).flat_map(|(g, b)| [g, b]));
     }
     found.retain(|&step| step > 0);
     found.sort_unstable();
