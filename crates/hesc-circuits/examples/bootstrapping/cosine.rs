@@ -13,11 +13,8 @@ use std::f64::consts::PI;
 use hesc_schemes::rlwe::{Ciphertext, GaloisKeys, Plaintext, RelinKey, Rlwe};
 use hesc_schemes::{Complex64, SchemeError};
 
-/// Coefficients of the polynomial.
+/// Coefficients of the polynomial, a power of two.
 const TERMS: usize = 32;
-/// The lowest pieces of the polynomial have so many coefficients: powers up to there are made. Two take a level less than four, and
-/// seven products more.
-const PIECE: usize = 2;
 /// What numbers on the way are taken to be within, and off by, at most: tests measure both at the end.
 const CLAIMED: (f64, f64) = (1.0625, 1.0 / 32.0);
 
@@ -37,10 +34,9 @@ fn squarings(range: f64) -> u32 {
     (range / 2.0).log2().ceil().max(1.0) as u32
 }
 
-/// Levels that the function takes: powers below the lowest pieces, these, a product for each doubling of their length, squares.
+/// Levels that the function takes: for each factor of two in the number of coefficients one, and a square each.
 pub fn levels(range: f64) -> usize {
-    let (powers, products) = ((PIECE / 2).ilog2(), (TERMS / PIECE).ilog2());
-    (powers + 1 + products + squarings(range)) as usize
+    (TERMS.ilog2() + squarings(range)) as usize
 }
 
 /// Coefficients of the exponential of a `2^r`-th of the angle, made so much smaller that it ends as a quarter: `J_k(a)`
@@ -73,31 +69,25 @@ impl<'a> Cosine<'a> {
         Self { scheme, relin, galois, squarings, coefficients, constants: RefCell::default() }
     }
 
-    /// Products of ciphertexts that the function takes.
+    /// Products of ciphertexts that the function takes: for `S_2`, `S_4` and so on, for all pieces but the lowest, and squares.
     pub fn products(&self) -> usize {
-        let pieces = TERMS / PIECE;
-        (PIECE - 1) + (pieces.ilog2() as usize - 1) + (pieces - 1) + self.squarings as usize
+        (TERMS.ilog2() - 1) as usize + (TERMS / 2 - 1) + self.squarings as usize
     }
 
     /// The function of `range t` in each slot, from `i t`.
     pub fn bits(&self, turned: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         let scheme = self.scheme;
+        // S_1, S_2, S_4, ...
         let mut powers = vec![turned.clone()];
-        for k in 2..=PIECE {
-            let next = self.power(&powers[k.div_ceil(2) - 1], &powers[k / 2 - 1], k)?;
-            let next = match k % 2 {
-                0 => next,
-                _ => self.claimed(scheme.sum(&next, &powers[0], sign(k / 2) > 0.0)?)?,
-            };
-            powers.push(next);
+        while 1 << powers.len() < TERMS {
+            let last = powers.len() - 1;
+            let square = scheme.product(self.relin, &powers[last], None)?;
+            let missing = if last == 0 { 1.0 } else { -1.0 };
+            let next = self.plus_constant(&scheme.add(&square, &square)?, missing)?;
+            powers.push(self.claimed(next)?);
         }
-        let mut giants = vec![powers[PIECE - 1].clone()];
-        while (PIECE << giants.len()) < TERMS {
-            let last = &giants[giants.len() - 1];
-            let next = self.power(last, last, PIECE << giants.len())?;
-            giants.push(next);
-        }
-        let mut turns = self.piece(&self.coefficients, &powers, &giants)?;
+        let level = turned.level() - TERMS.ilog2() as usize;
+        let mut turns = self.piece(&self.coefficients, &powers, (level, scheme.default_scale()))?;
         for _ in 0..self.squarings {
             turns = self.claimed(scheme.product(self.relin, &turns, None)?)?;
         }
@@ -110,15 +100,6 @@ impl<'a> Cosine<'a> {
         self.scheme.claiming(a, CLAIMED.0, CLAIMED.1)
     }
 
-    /// `2 S_a S_b` for `a + b = k`, less what is missing of `S_k` if that is a constant.
-    fn power(&self, a: &Ciphertext, b: &Ciphertext, k: usize) -> Result<Ciphertext, SchemeError> {
-        let scheme = self.scheme;
-        let square = k.is_multiple_of(2);
-        let product = scheme.product(self.relin, a, (!square).then_some(b))?;
-        let twice = scheme.add(&product, &product)?;
-        if square { self.claimed(self.plus_constant(&twice, -sign(k / 2))?) } else { Ok(twice) }
-    }
-
     fn plus_constant(&self, a: &Ciphertext, value: f64) -> Result<Ciphertext, SchemeError> {
         let key = (a.level(), a.scale().to_bits(), value.to_bits());
         let mut constants = self.constants.borrow_mut();
@@ -129,43 +110,26 @@ impl<'a> Cosine<'a> {
         self.scheme.add_plain(a, &constants[&key])
     }
 
-    /// The sum of `c_k S_k`, by the middle power.
+    /// The sum of `c_k S_k` at a level and scale, by the middle power: what is multiplied later is computed with fewer primes.
     fn piece(
         &self,
         coefficients: &[f64],
         powers: &[Ciphertext],
-        giants: &[Ciphertext],
-    ) -> Result<Ciphertext, SchemeError> {
-        if coefficients.len() <= PIECE {
-            return self.combination(coefficients, powers);
-        }
-        let (low, high) = split(coefficients);
-        let giant = &giants[(low.len() / PIECE).ilog2() as usize];
-        let high = self.piece(&high, powers, giants)?;
-        let low = self.piece(&low, powers, giants)?;
-        let product = self.scheme.product(self.relin, giant, Some(&high))?;
-        self.claimed(self.scheme.sum(&product, &low, false)?)
-    }
-
-    /// The sum of `c_k S_k` for the powers that there are.
-    fn combination(
-        &self,
-        coefficients: &[f64],
-        powers: &[Ciphertext],
+        (level, scale): (usize, f64),
     ) -> Result<Ciphertext, SchemeError> {
         let scheme = self.scheme;
-        let powers = &powers[..coefficients.len() - 1];
-        let level = powers.iter().map(Ciphertext::level).min().unwrap_or(1);
-        let scale = scheme.default_scale() * scheme.operand_scale(level);
-        let term = |c: f64, power: &Ciphertext| {
-            let power = scheme.mod_switch_to(power, level)?;
-            scheme.multiply_real(&power, c, scale / power.scale())
-        };
-        let mut sum = term(coefficients[1], &powers[0])?;
-        for (&c, power) in coefficients[2..].iter().zip(&powers[1..]) {
-            sum = scheme.add(&sum, &term(c, power)?)?;
+        let before = scale * scheme.operand_scale(level + 1);
+        if let [constant, factor] = *coefficients {
+            let power = scheme.mod_switch_to(&powers[0], level + 1)?;
+            let product = scheme.multiply_real(&power, factor, before / power.scale())?;
+            return self.claimed(self.plus_constant(&scheme.rescale(&product)?, constant)?);
         }
-        self.claimed(self.plus_constant(&scheme.rescale(&sum)?, coefficients[0])?)
+        let (low, high) = split(coefficients);
+        let power = &powers[low.len().ilog2() as usize];
+        let high = self.piece(&high, powers, (level + 1, before / power.scale()))?;
+        let product = scheme.product(self.relin, power, Some(&high))?;
+        let low = self.piece(&low, powers, (level, scale))?;
+        self.claimed(scheme.add(&product, &low)?)
     }
 }
 

@@ -18,6 +18,7 @@ use hesc_math::{AesCtrRng, RingIndex};
 use hesc_schemes::Assurance;
 use hesc_schemes::rlwe::Rlwe;
 use rand_core::{Rng as _, SeedableRng as _};
+use transforms::Transform;
 
 /// 128 bits by the guidelines of 2024 for uniform ternary secrets: `log2 QP` of 862 of 868.
 const LARGE: Shape = Shape {
@@ -109,8 +110,6 @@ fn run(shape: Shape, rounds: usize) -> Result<Report, Box<dyn Error>> {
     let scheme = setup.time("set_s", || Rlwe::new(spec, shape.assurance))?;
     let keys = setup.time("keys_s", || Keys::new(&scheme, &shape, rng))?;
     let circuit = setup.time("constants_s", || Bootstrap::new(&scheme, shape, &keys))?;
-    // Ciphertexts of a step are made of the memory of those before.
-    let _kept = scheme.keep_buffers(1 << 30);
     let n = shape.ring_degree;
     let mut draw = || -> Vec<u8> { (0..n).map(|_| (rng.next_u32() & 1) as u8).collect() };
     let (x, y) = (draw(), draw());
@@ -140,7 +139,7 @@ fn run(shape: Shape, rounds: usize) -> Result<Report, Box<dyn Error>> {
 
     let total: f64 = times.0.iter().map(|(_, seconds)| seconds).sum();
     let level = |level: usize| scheme.log2_modulus_of(level);
-    let (hoisted, alone) = circuit.to_slots.rotations();
+    let rotations = [&circuit.to_coefficients, &circuit.to_slots].map(Transform::rotations);
     let mut lines = vec![
         ("t_us", 1e6 * transform()?),
         ("ring_degree", n as f64),
@@ -159,8 +158,11 @@ fn run(shape: Shape, rounds: usize) -> Result<Report, Box<dyn Error>> {
             "constants_bytes",
             8.0 * (circuit.to_slots.words() + circuit.to_coefficients.words()) as f64,
         ),
-        ("rotations_hoisted", hoisted as f64),
-        ("rotations_alone", alone as f64),
+        ("automorphisms", keys.galois.elements().count() as f64),
+        ("low_rotations_hoisted", rotations[0].0 as f64),
+        ("low_rotations_alone", rotations[0].1 as f64),
+        ("high_rotations_hoisted", rotations[1].0 as f64),
+        ("high_rotations_alone", rotations[1].1 as f64),
         ("products", 2.0 * circuit.cosine.products() as f64),
     ];
     lines.extend(setup.0);
