@@ -1,5 +1,5 @@
 //! Coefficients to slots and back, as products with sparse matrices: the steps of a Fourier transform, some of them taken
-//! together (Chen, Chillotti and Song 2019; Han, Hhan and Cheon 2019). Slots are ordered by powers of 5 here, all of whose exponents
+//! together (Chen, Chillotti and Song 2019). Slots are ordered by powers of 5 here, all of whose exponents
 //! are 1 modulo 4: there a polynomial's values are a linear function of the complex numbers `m_k + i m_(k + N/2)`.
 
 use std::collections::BTreeMap;

@@ -19,12 +19,11 @@ impl Rlwe {
     ) -> Result<Ciphertext, SchemeError> {
         self.ckks("a weighted sum", "sum products with plaintexts")?;
         let Some(&(first, weight)) = terms.first() else { return Self::nothing_to_sum() };
-        self.check_ciphertext(first)?;
-        let mut state = self.times_plain_state(&first.state, weight)?;
         for &(a, _) in terms {
             self.check_operands(first, a)?;
             Self::require_two_components(&a.state, "a weighted sum")?;
         }
+        let mut state = self.times_plain_state(&first.state, weight)?;
         for &(a, weight) in &terms[1..] {
             let term = self.times_plain_state(&a.state, weight)?;
             Self::check_scales(state.scale, term.scale)?;
