@@ -170,7 +170,7 @@ impl<'a> Bootstrap<'a> {
 
     /// Fresh encryptions of bits, at the level of what has been bootstrapped.
     pub fn encrypt(&self, bits: &[u8], rng: &mut AesCtrRng) -> Result<Pair, SchemeError> {
-        let half = |bits: &[u8]| {
+        let mut half = |bits: &[u8]| {
             let values: Vec<Complex64> =
                 bits.iter().map(|&bit| Complex64::new(f64::from(bit), 0.0)).collect();
             let values = self.order.to_scheme(&values);
@@ -179,7 +179,6 @@ impl<'a> Bootstrap<'a> {
             self.scheme.encrypt(&self.keys.public, &plain, rng)
         };
         let (low, high) = bits.split_at(bits.len() / 2);
-        let mut half = half;
         Ok([half(low)?, half(high)?])
     }
 
@@ -200,7 +199,7 @@ impl<'a> Bootstrap<'a> {
         Ok([product(0)?, product(1)?])
     }
 
-    /// `i a`, of which all slots are multiplied with the same: nothing is lost.
+    /// `i a`: a product with `X^(N/2)`, which loses nothing.
     fn turned(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         let turn = vec![Complex64::new(0.0, 1.0); self.scheme.slot_count()];
         let plain = self.scheme.encode_complex(&self.order.to_scheme(&turn), 1.0, a.level())?;
