@@ -173,7 +173,7 @@ impl<'a> Bootstrap<'a> {
         let mut half = |bits: &[u8]| {
             let values: Vec<Complex64> =
                 bits.iter().map(|&bit| Complex64::new(f64::from(bit), 0.0)).collect();
-            let values = self.order.to_scheme(&values);
+            let values = self.order.in_scheme(&values);
             let (scale, level) = (self.scheme.default_scale(), self.shape.high());
             let plain = self.scheme.encode_bounded(&values, scale, level, 1.0)?;
             self.scheme.encrypt(&self.keys.public, &plain, rng)
@@ -187,7 +187,7 @@ impl<'a> Bootstrap<'a> {
         let mut values = Vec::new();
         for half in bits {
             let plain = self.scheme.decrypt(&self.keys.secret, half)?;
-            let own = self.order.from_scheme(&self.scheme.decode_complex(&plain)?);
+            let own = self.order.of_scheme(&self.scheme.decode_complex(&plain)?);
             values.extend(own.into_iter().map(|value| value.re));
         }
         Ok(values)
@@ -202,7 +202,7 @@ impl<'a> Bootstrap<'a> {
     /// `i a`: a product with `X^(N/2)`, which loses nothing.
     fn turned(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         let turn = vec![Complex64::new(0.0, 1.0); self.scheme.slot_count()];
-        let plain = self.scheme.encode_complex(&self.order.to_scheme(&turn), 1.0, a.level())?;
+        let plain = self.scheme.encode_complex(&self.order.in_scheme(&turn), 1.0, a.level())?;
         self.scheme.multiply_plain(a, &plain)
     }
 

@@ -8,6 +8,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::f64::consts::PI;
 
 use hesc_schemes::rlwe::{Ciphertext, GaloisKeys, Plaintext, RelinKey, Rlwe};
@@ -103,11 +104,14 @@ impl<'a> Cosine<'a> {
     fn plus_constant(&self, a: &Ciphertext, value: f64) -> Result<Ciphertext, SchemeError> {
         let key = (a.level(), a.scale().to_bits(), value.to_bits());
         let mut constants = self.constants.borrow_mut();
-        if !constants.contains_key(&key) {
-            let slots = vec![Complex64::new(value, 0.0); self.scheme.slot_count()];
-            constants.insert(key, self.scheme.encode_complex(&slots, a.scale(), a.level())?);
-        }
-        self.scheme.add_plain(a, &constants[&key])
+        let constant = match constants.entry(key) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                let slots = vec![Complex64::new(value, 0.0); self.scheme.slot_count()];
+                unknown.insert(self.scheme.encode_complex(&slots, a.scale(), a.level())?)
+            }
+        };
+        self.scheme.add_plain(a, constant)
     }
 
     /// The sum of `c_k S_k` at a level and scale, by the middle power: what is multiplied later is computed with fewer primes.

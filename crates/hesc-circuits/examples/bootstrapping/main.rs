@@ -98,7 +98,7 @@ impl Report {
 fn compared(found: &[f64], bits: &[u8]) -> (f64, f64) {
     let errors = found.iter().zip(bits).map(|(value, &bit)| (value - f64::from(bit)).abs());
     // What is no number is wrong.
-    let wrong = errors.clone().filter(|error| !(*error < 0.5)).count();
+    let wrong = errors.clone().filter(|error| error.is_nan() || *error >= 0.5).count();
     (wrong as f64, errors.fold(0.0, f64::max))
 }
 

@@ -29,7 +29,7 @@ impl Order {
     }
 
     /// Numbers in this order as the scheme encodes them.
-    pub fn to_scheme(&self, values: &[Complex64]) -> Vec<Complex64> {
+    pub fn in_scheme(&self, values: &[Complex64]) -> Vec<Complex64> {
         let mut out = vec![Complex64::default(); values.len()];
         for (value, &(slot, conjugate)) in values.iter().zip(&self.places) {
             out[slot] = if conjugate { value.conj() } else { *value };
@@ -38,7 +38,7 @@ impl Order {
     }
 
     /// Numbers that the scheme decoded in this order.
-    pub fn from_scheme(&self, values: &[Complex64]) -> Vec<Complex64> {
+    pub fn of_scheme(&self, values: &[Complex64]) -> Vec<Complex64> {
         let value = |&(slot, conjugate): &(usize, bool)| {
             if conjugate { values[slot].conj() } else { values[slot] }
         };
@@ -208,7 +208,7 @@ impl Transform {
                 let (giant, baby) = steps.of(diagonal);
                 let value = |s: usize| values[(s + slots - giant) % slots] * factor;
                 let turned: Vec<Complex64> = (0..slots).map(value).collect();
-                let plain = scheme.encode_complex(&order.to_scheme(&turned), scale, level)?;
+                let plain = scheme.encode_complex(&order.in_scheme(&turned), scale, level)?;
                 giants.entry(giant).or_default().push((baby, plain));
             }
             let mut baby_steps: Vec<usize> = giants.values().flatten().map(|(b, _)| *b).collect();
@@ -292,7 +292,7 @@ mod tests {
     /// The products together are the values of a polynomial at the roots of the order, and back, whatever they are cut into.
     #[test]
     fn transforms_are_values_at_the_roots() {
-        let slots = 32;
+        let slots = 32_usize;
         let x: Vec<Complex64> =
             (0..slots).map(|k| Complex64::new((k * k) as f64, 3.0 - k as f64)).collect();
         let reversed = |k: usize| k.reverse_bits() >> (usize::BITS - slots.ilog2());

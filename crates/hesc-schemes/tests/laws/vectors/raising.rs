@@ -28,8 +28,9 @@ fn coefficients(values: &[Complex64], count: usize) -> Vec<f64> {
     let term = |k: usize, z: &Complex64, power: usize| {
         (z * Complex64::from_polar(1.0, -angle(k * power % order))).re
     };
-    let coefficient =
-        |k: usize| slots.iter().map(|(z, power)| term(k, z, *power)).sum::<f64>() / slots.len() as f64;
+    let coefficient = |k: usize| {
+        slots.iter().map(|(z, power)| term(k, z, *power)).sum::<f64>() / slots.len() as f64
+    };
     (0..count).map(coefficient).collect()
 }
 
