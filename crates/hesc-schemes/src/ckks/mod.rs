@@ -3,8 +3,10 @@
 mod encoding;
 mod multiplication;
 mod noise;
+mod raising;
 mod sharing;
 pub(crate) mod slots;
+mod weighted_sums;
 
 use hesc_math::rns::Composition;
 

@@ -48,7 +48,7 @@ impl NoiseModel for Ckks {
 
 impl Rlwe {
     /// Noise that is known by its values.
-    fn in_slots(&self, values: f64, magnitude: f64) -> Noise {
+    pub(super) fn in_slots(&self, values: f64, magnitude: f64) -> Noise {
         let deviation = values / self.degree().sqrt();
         Noise { canonical_norm: values, magnitude, ..self.white(deviation) }
     }

@@ -27,7 +27,7 @@ impl Rlwe {
         Ok(())
     }
 
-    fn check_scales(a: f64, b: f64) -> Result<(), SchemeError> {
+    pub(crate) fn check_scales(a: f64, b: f64) -> Result<(), SchemeError> {
         if (a / b - 1.0).abs() > SCALE_TOLERANCE {
             return Err(SchemeError::ScaleMismatch { expected: a, found: b });
         }

@@ -13,6 +13,7 @@ mod opened;
 mod operations;
 mod party;
 mod programs;
+mod raising;
 mod randomness;
 mod readers;
 mod refusals;

@@ -259,6 +259,35 @@ pub fn operations() -> Vec<Operation> {
             ..PLAIN
         },
         Operation {
+            name: "raise_modulus",
+            schemes: &[Ckks],
+            run: |w, _, a, _| {
+                let low = w.party.scheme.mod_switch_to(a, 1)?;
+                w.party.scheme.raise_modulus(&low, 1, 1e4).map(drop)
+            },
+            takes: Takes::Two,
+            grows: false,
+            ..PLAIN
+        },
+        Operation {
+            name: "claiming",
+            schemes: &[Ckks],
+            run: |w, _, a, _| w.party.scheme.claiming(a.clone(), 1.0, 1.0).map(drop),
+            grows: false,
+            ..PLAIN
+        },
+        Operation {
+            name: "weighted_sum",
+            schemes: &[Ckks],
+            run: |w, _, a, b| {
+                let weight = w.operand(&[1, 2], a);
+                w.party.scheme.weighted_sum(&[(a, &weight), (b, &weight)]).map(drop)
+            },
+            takes: Takes::Two,
+            binary: true,
+            ..PLAIN
+        },
+        Operation {
             name: "aligned_with",
             run: |w, _, a, b| w.party.scheme.aligned_with(a, b).map(drop),
             binary: true,
