@@ -32,6 +32,7 @@ import hesc
 from hesc import cli
 from hesc._native import DecryptionError, HescError, ParameterError, WireError
 from hesc.cli import service
+from hesc.cli.partial import PartialTable
 from hesc.ml import PrivateClassifier, PrivateRegressor, Scores
 from hesc.ml.remote import exchanges
 from hesc.ml.remote.drivers import Address
@@ -675,8 +676,21 @@ def test_a_table_is_scored_and_resumed(folder: Path, tmp_path: Path) -> None:
                 raise HescError("broken after")
             return found
 
+        done_with = PartialTable.done
+        ends = 0
+
+        def ended(self: PartialTable, first: int) -> None:
+            """Breaks between the rows and the state that counts them."""
+            nonlocal ends
+            ends += 1
+            if ends == 3:
+                self.table.flush()
+                raise HescError("broken between")
+            done_with(self, first)
+
         with pytest.MonkeyPatch.context() as monkeypatch:
             monkeypatch.setattr(Flows, "answers", breaking)
+            monkeypatch.setattr(PartialTable, "done", ended)
             tries = 0
             while (done := table.run("--at-once", "1", "--json", "-")).exit_code:
                 assert "broken" in str(done.exception), done.exception
