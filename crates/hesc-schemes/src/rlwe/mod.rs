@@ -86,7 +86,7 @@ pub use ring_products::{
     BlindedSums, Expansion, Factors, Multiplier, Operand, RingProducts, Scratch, SharedSecrets,
     SharingKeys, Workspace,
 };
-pub use slot_circuits::{Basis, Speed, Work};
+pub use slot_circuits::{Basis, LinearMap, MappedInput, Speed, Work};
 
 use crate::error::refuse;
 pub use crate::kinds::SchemeKind;
