@@ -54,6 +54,16 @@ impl Rlwe {
         self.budget_of(&a.state)
     }
 
+    /// How many products in sequence there is room for, each of two results of the one before.
+    pub fn dry_depth(&self, a: &DryValue) -> usize {
+        self.products_in_sequence(a.state)
+    }
+
+    /// The level at which it has the most noise budget as a factor.
+    pub fn dry_level_of_product(&self, a: &DryValue) -> usize {
+        self.level_of_product(&a.state, &a.state)
+    }
+
     /// [`Self::sum`].
     ///
     /// # Errors
