@@ -59,6 +59,13 @@ impl AesKey {
         keys
     }
 
+    /// What messages begin with: never the same twice under a key.
+    pub fn draw_nonce(rng: &mut impl CryptoRng) -> [u8; NONCE_BYTES] {
+        let mut nonce = [0; NONCE_BYTES];
+        rng.fill_bytes(&mut nonce);
+        nonce
+    }
+
     /// Adds the keystream of a nonce to bytes, the first block's counter being `first`: encryption, and decryption. Cost:
     /// microseconds a block.
     pub fn apply(&self, rounds: usize, nonce: &[u8; NONCE_BYTES], first: u32, bytes: &mut [u8]) {

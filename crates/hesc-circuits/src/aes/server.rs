@@ -2,8 +2,9 @@ use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{Ciphertext, GaloisKeys, LinearMap, MappedInput, RelinKey, Rlwe};
 
 use super::bytes::BITS;
-use super::clear::{BLOCK_BYTES, NONCE_BYTES, counter};
+use super::clear::{BLOCK_BYTES, NONCE_BYTES, counter, shifted_from};
 use super::plan::{AesPlan, BLOCK_BITS, Machine, columns, inverse};
+use crate::gates::{GateError, Monitor};
 
 /// Ciphertexts and keys.
 struct Keyed<'a> {
@@ -30,8 +31,8 @@ impl Machine for Keyed<'_> {
 
 impl AesPlan {
     /// Bytes under the cipher in counter mode, as many blocks as there are slots at most, without it: the bits of the blocks'
-    /// bytes, the lowest of the first byte first, slot by slot. What lies behind the last byte is keystream. `step` is
-    /// called with inverses of bytes that are there, and all.
+    /// bytes, the lowest of the first byte first, slot by slot. What lies behind the last byte is keystream. The monitor
+    /// counts inverses of bytes.
     ///
     /// # Errors
     /// [`SchemeError::Parameter`] for another number of bytes, another number of key parts or parts at other levels, and
@@ -43,30 +44,31 @@ impl AesPlan {
         key: &[&Ciphertext],
         (nonce, first): (&[u8; NONCE_BYTES], u32),
         bytes: &[u8],
-        step: &mut impl FnMut(usize, usize) -> Result<(), SchemeError>,
-    ) -> Result<Vec<Ciphertext>, SchemeError> {
+        monitor: &Monitor,
+    ) -> Result<Vec<Ciphertext>, GateError> {
         let scheme = &self.scheme;
         let blocks = bytes.len().div_ceil(BLOCK_BYTES);
         let slots = scheme.slot_count();
         if !(1..=slots).contains(&blocks) || first.checked_add(blocks as u32 - 1).is_none() {
-            return Err(SchemeError::Parameter {
+            let problem = SchemeError::Parameter {
                 name: "bytes",
                 value: bytes.len().to_string(),
                 remedy: "give a block for each slot at most, and not none, with counters below 2^32",
-            });
+            };
+            return Err(problem.into());
         }
         self.check_key(relin, key)?;
         let by = &mut Keyed { scheme, relin, galois };
-        let (all, rounds) = (self.rounds() * BLOCK_BYTES, self.rounds());
-        let mut done = 0;
-        let mut inverses = |by: &mut Keyed<'_>, state: &[Ciphertext]| {
+        let rounds = self.rounds();
+        monitor.start(rounds * BLOCK_BYTES);
+        let inverses = |by: &mut Keyed<'_>, state: &[Ciphertext]| {
             let mut made = Vec::with_capacity(BLOCK_BYTES);
             for x in state {
-                step(done, all)?;
+                monitor.check()?;
                 made.push(inverse(by, x)?);
-                done += 1;
+                monitor.advance();
             }
-            Ok::<_, SchemeError>(made)
+            Ok::<_, GateError>(made)
         };
         let counters: Vec<_> =
             (0..slots as u32).map(|i| counter(nonce, first.wrapping_add(i))).collect();
@@ -94,7 +96,7 @@ impl AesPlan {
         let (level, keys) = (self.key_levels()[rounds], &key[rounds * BLOCK_BYTES..]);
         let mut bits = Vec::with_capacity(BLOCK_BITS);
         for (place, key) in keys.chunks_exact(BITS).enumerate() {
-            let byte = &made[super::clear::shifted_from(place)];
+            let byte = &made[shifted_from(place)];
             let found = scheme.linear_maps(&[byte], (&maps, &outputs), galois, level)?;
             for (bit, (found, key)) in found.iter().zip(key).enumerate() {
                 let row: Vec<i64> = (0..slots)
@@ -108,7 +110,6 @@ impl AesPlan {
                 bits.push(scheme.add_plain(&stream, &scheme.encode_integers(&row)?)?);
             }
         }
-        step(all, all)?;
         Ok(bits)
     }
 

@@ -4,6 +4,7 @@ use hesc_schemes::{Assurance, SchemeError};
 use rand_core::SeedableRng;
 
 use super::*;
+use crate::gates::{GateError, Monitor};
 
 /// A set that computes as others do, and hides nothing.
 fn set(index: usize, primes: usize) -> Rlwe {
@@ -49,15 +50,10 @@ fn bits_are_those_of_the_cipher_in_the_clear() {
         let (nonce, first) = (b"never again.", 0xffff_fe00);
         let mut data = clear.clone();
         key.apply(rounds, nonce, first, &mut data);
-        let mut steps = Vec::new();
-        let mut step = |done, all| {
-            steps.push((done, all));
-            Ok(())
-        };
-        let bits =
-            plan.decipher((&relin, &galois), &parts, (nonce, first), &data, &mut step).unwrap();
-        assert_eq!(steps.first(), Some(&(0, 16 * rounds)));
-        assert_eq!(steps.last(), Some(&(16 * rounds, 16 * rounds)));
+        let monitor = Monitor::default();
+        let keys = (&relin, &galois);
+        let bits = plan.decipher(keys, &parts, (nonce, first), &data, &monitor).unwrap();
+        assert_eq!(monitor.progress(), (16 * rounds, 16 * rounds));
         assert_eq!(bits.len(), 128);
         let (mut found, mut least) = (vec![0u8; length], f64::INFINITY);
         for (at, bit) in bits.iter().enumerate() {
@@ -77,9 +73,7 @@ fn bits_are_those_of_the_cipher_in_the_clear() {
         assert_eq!(found, clear, "index {index}, {rounds} rounds");
         // Neither bytes that no slot has, nor parts that are missing, swapped or of others, nor counters that come around.
         let refused = |parts: &[&_], first, data: &[u8]| {
-            plan.decipher((&relin, &galois), parts, (nonce, first), data, &mut |_, _| Ok(()))
-                .err()
-                .unwrap()
+            plan.decipher(keys, parts, (nonce, first), data, &Monitor::default()).err().unwrap()
         };
         let long = vec![0; 16 * scheme.slot_count() + 1];
         let moved: Vec<_> = parts[1..].iter().chain(&parts[..1]).copied().collect();
@@ -90,14 +84,13 @@ fn bits_are_those_of_the_cipher_in_the_clear() {
             refused(&parts[1..], 0, &data),
             refused(&moved, 0, &data),
         ] {
-            assert!(matches!(error, SchemeError::Parameter { .. }), "{error}");
+            assert!(matches!(error, GateError::Scheme(SchemeError::Parameter { .. })), "{error}");
         }
         // Whoever follows may stop it.
-        let stopped =
-            plan.decipher((&relin, &galois), &parts, (nonce, 0), &data, &mut |done, _| {
-                if done < 3 { Ok(()) } else { Err(SchemeError::LastLevel { level: 0, wanted: 0 }) }
-            });
-        assert!(matches!(stopped, Err(SchemeError::LastLevel { .. })));
+        let monitor = Monitor::default();
+        monitor.cancel();
+        let stopped = plan.decipher(keys, &parts, (nonce, 0), &data, &monitor);
+        assert!(matches!(stopped, Err(GateError::Cancelled)));
     }
 }
 
