@@ -34,7 +34,7 @@ def _round_keys(key: bytes, rounds: int) -> list[list[int]]:
             word[0] ^= constant
             constant = _times(constant, 2)
         words.append([a ^ b for a, b in zip(words[i - 4], word, strict=True)])
-    return [sum(words[i : i + 4], []) for i in range(0, len(words), 4)]
+    return [[x for word in words[i : i + 4] for x in word] for i in range(0, len(words), 4)]
 
 
 def encrypted(key: bytes, block: bytes, rounds: int = 10) -> bytes:

@@ -280,7 +280,7 @@ class EncryptedSlots(OneCiphertext, Opaque):
         return self._with(self.native.extract(basis, output, galois), NUMBERS)
 
     def digits(self) -> list[EncryptedSlots]:
-        """The digits in base `p` of numbers modulo `p^r`, the lowest first, each in slots of its own.
+        """The digits in base `p` of numbers modulo `p^r`, the lowest first: slots for each.
 
         Digits are 0 and 1 modulo 2, and from `-(p - 1) / 2` to `(p - 1) / 2` otherwise, modulo `p`:
         of the set `params.with_plain_modulus(p)`, in which they are factors of further products
@@ -295,7 +295,7 @@ class EncryptedSlots(OneCiphertext, Opaque):
         """
         if self.content != NUMBERS:
             raise ParameterError(
-                f"digits are of numbers, and these slots hold values by {self.content}: unpack first"
+                f"digits are of numbers; these slots hold values by {self.content}: unpack first"
             )
         relin = relin_of([self])
         t = self.params.plain_modulus or 1

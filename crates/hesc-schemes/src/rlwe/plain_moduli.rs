@@ -132,3 +132,52 @@ impl Rlwe {
         Ok(Ciphertext { tag, state: State { factor, ..a.state }, ..a.clone() })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hesc_math::{AesCtrRng, RingIndex};
+    use rand_core::SeedableRng;
+
+    use super::*;
+
+    /// In BGV a division takes its share of the noise, a reduction none, and keys keep that of their own set.
+    #[test]
+    fn noise_in_bgv_is_that_of_the_words() {
+        let ring = RingIndex::new(255).unwrap();
+        let mut coeff_moduli = ring.ntt_primes(45, 4).unwrap();
+        let special_moduli = vec![coeff_moduli.remove(0)];
+        let spec = Spec {
+            scheme: SchemeKind::Bgv,
+            ring,
+            coeff_moduli,
+            levels: Vec::new(),
+            special_moduli,
+            plaintext: PlaintextSpace::Integers { plain_modulus: 64 },
+            bound: 1.0,
+            packing: None,
+        };
+        let s = Rlwe::new(spec, Assurance::Insecure).unwrap();
+        let low = s.with_plain_modulus(2).unwrap();
+        let rng = &mut AesCtrRng::from_seed([7; 32]);
+        let (secret, public) = s.generate_keys(rng);
+        let relin = s.generate_relin_key(&secret, rng).unwrap();
+        let plain = s.encode_integers(&[0, 32, 32, 0, -32 + 64]).unwrap();
+        let a = s.encrypt(&public, &plain, rng).unwrap();
+        let divided = low.divided(&s, &a).unwrap();
+        let gained = low.noise_budget(&divided) - s.noise_budget(&a);
+        assert!((gained - 5.0).abs() < 1e-6, "{gained}");
+        let reduced = low.reduced(&s, &a).unwrap();
+        assert!((low.noise_budget(&reduced) - s.noise_budget(&a)).abs() < 1e-6);
+        // By its own key, whose errors are multiples of the larger modulus.
+        let (own, key) =
+            (low.relin_key_of(&s, &relin).unwrap(), low.secret_key_of(&s, &secret).unwrap());
+        let square = low.relinearise(&low.square(&divided).unwrap(), &own).unwrap();
+        let found = low.decode_integers(&low.decrypt(&key, &square).unwrap()).unwrap();
+        assert_eq!(found[..5], [0, 1, 1, 0, 1]);
+        let excess = square.state.noise.deviation / low.measured_deviation(&key, &square);
+        assert!((0.8..16.0).contains(&excess), "{excess}");
+        for level in 1..=3 {
+            assert!((low.key_deviation(level) / s.key_deviation(level) - 1.0).abs() < 1e-9);
+        }
+    }
+}

@@ -13,8 +13,8 @@ have, rounded up to bytes where they are few, not kilobytes::
     numbers = plan.decipher(stored, message)
     decrypt_integers(secret, numbers)                              # client: 3, 1, 4
 
-Data under AES-128, which every device has, take `aes_plan` and `AesKey` instead: a set that is larger
-and a key of hundreds of megabytes, once.
+Data under AES-128, which every device has, take `aes_plan` and `AesKey` instead: a larger set, and
+a key of hundreds of megabytes, once.
 
 Nothing in this package can decrypt.
 """

@@ -115,7 +115,11 @@ class AesDecipherer(_native.AesDecipherer):
                 )
         return [
             EncryptedIntegers(
-                self.params, self.kind, rows, [bits[at : at + width] for bits in blocks], parts[0].keys
+                self.params,
+                self.kind,
+                rows,
+                [bits[at : at + width] for bits in blocks],
+                parts[0].keys,
             )
             for at in range(0, self.columns * width, width)
         ]

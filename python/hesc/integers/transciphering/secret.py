@@ -126,7 +126,8 @@ class AesKey(_native.AesKey):
         round but the last, at the level where it is added, and 128 small ones.
         """
         of_kind(plan, "plan", AesDecipherer, "hesc.integers.transciphering.aes_plan makes it")
-        return plan.encrypt_key(self, for_vectors(secret).native)
+        for_vectors(secret)
+        return plan.encrypt_key(self, secret.native)
 
     def encrypt(
         self,
