@@ -139,9 +139,9 @@ impl AesPlan {
         let bit = by.noted(made, BLOCK_BITS);
         let room = scheme.dry_depth(&bit);
         if room < spare {
-            // As many bits as the products there is room for have taken, for each that is missing.
-            let each = scheme.dry_budget(&scheme.dry_encryption(Encryption::SecretKey)?)
-                / (3 * rounds + 1) as f64;
+            // As many bits as a product has taken, for each that is missing.
+            let fresh = scheme.dry_budget(&scheme.dry_encryption(Encryption::SecretKey)?);
+            let each = (fresh - scheme.dry_budget(&bit)) / bit.depth() as f64;
             return Err(SchemeError::NoiseBudget { needed_bits: each * (spare - room) as f64 });
         }
         Ok(Self {
