@@ -1245,7 +1245,7 @@ class AesDecipherer:
     @property
     def seconds(self) -> float: ...
     def encrypt_key(self, key: AesKey, secret: VectorSecretKey) -> list[bytes]: ...
-    def decipher(
+    def deciphered_bits(
         self,
         relin: RelinKey,
         galois: GaloisKeys,

@@ -146,7 +146,7 @@ impl AesDecipherer {
 
     /// The bits of bytes that the cipher has encrypted, from the block of a number on: a ciphertext for each bit of a block.
     #[expect(clippy::too_many_arguments, reason = "keys and messages come in parts")]
-    fn decipher(
+    fn deciphered_bits(
         &self,
         py: Python<'_>,
         relin: &RelinKey,

@@ -35,7 +35,8 @@ TITLE: Final = "AES-128 on an encrypted key, beside Kreyvium"
 PEERS: Final = ()
 
 # Gentry, Halevi and Smart at CRYPTO 2012: "just over 36 hours", 54 blocks at once.
-GHS: Final = {"what": "AES-128, Gentry, Halevi and Smart", "blocks": 54, "s": 36 * 3600.0}
+GHS_BLOCKS: Final = 54
+GHS_SECONDS: Final = 36 * 3600.0
 
 
 class Processor(Clock):
@@ -107,8 +108,13 @@ def reproduce(options: Options) -> Report:
     beside = streams.measured(streams.KREYVIUM, 0, bits, quick=options.quick, clock=clock)
     ratios = {"aes.throughput_vs_kreyvium": row["bit/min"] / beside["bit/min"]}
     if not options.quick:
-        ratios["aes.block_vs_paper"] = GHS["s"] / GHS["blocks"] / row["s a block"]
-    paper = {**GHS, "s a block": GHS["s"] / GHS["blocks"]}
+        ratios["aes.block_vs_paper"] = GHS_SECONDS / GHS_BLOCKS / row["s a block"]
+    paper = {
+        "what": "AES-128, Gentry, Halevi and Smart",
+        "blocks": GHS_BLOCKS,
+        "s": GHS_SECONDS,
+        "s a block": GHS_SECONDS / GHS_BLOCKS,
+    }
     return Report(
         IDENTIFIER,
         TITLE,

@@ -111,7 +111,9 @@ class AesDecipherer(_native.AesDecipherer):
 
                 some = data[first * BLOCK : (first + slots) * BLOCK]
                 blocks.append(
-                    super().decipher(relin, galois, natives, wire_bytes(nonce), first, some, report)
+                    super().deciphered_bits(
+                        relin, galois, natives, wire_bytes(nonce), first, some, report
+                    )
                 )
         return [
             EncryptedIntegers(
