@@ -93,7 +93,7 @@ impl<'a> Bytes<'a> {
         let times = |factor: u8| {
             let of_bit = |bit: usize| {
                 let byte = affine(1 << bit) as u8;
-                self.element((factor & 1) * byte ^ (factor >> 1) * times_power(byte, 1))
+                self.element(((factor & 1) * byte) ^ ((factor >> 1) * times_power(byte, 1)))
             };
             self.map(&(0..BITS).map(of_bit).collect::<Vec<_>>())
         };

@@ -116,7 +116,7 @@ pub(super) const fn shifted_from(place: usize) -> usize {
 /// Each byte times `x`, modulo `x^8 + x^4 + x^3 + x + 1`.
 fn doubled(a: u128) -> u128 {
     let high = a >> 7 & ONES;
-    (a & !(ONES << 7)) << 1 ^ high * 0x1b
+    ((a & !(ONES << 7)) << 1) ^ (high * 0x1b)
 }
 
 /// Products of bytes.
@@ -124,7 +124,7 @@ fn product(a: u128, b: u128) -> u128 {
     let (mut sum, mut power) = (0, a);
     for bit in 0..8 {
         // Ones in each byte whose factor has the bit.
-        sum ^= power & (b >> bit & ONES) * 0xff;
+        sum ^= power & ((b >> bit & ONES) * 0xff);
         power = doubled(power);
     }
     sum
@@ -138,7 +138,7 @@ fn substituted(x: u128) -> u128 {
     let x12 = square(square(x3));
     let x15 = product(x3, x12);
     let x240 = square(square(square(square(x15))));
-    affine(product(x240, product(x12, x2))) ^ ONES * u128::from(CONSTANT)
+    affine(product(x240, product(x12, x2))) ^ (ONES * u128::from(CONSTANT))
 }
 
 /// The linear part of the affine map (FIPS 197, section 5.1.1), of each byte.

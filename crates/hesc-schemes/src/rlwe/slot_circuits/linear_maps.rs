@@ -237,7 +237,7 @@ mod tests {
             let slots = s.field_slots().unwrap();
             let (field, d) = (slots.ring(), slots.ring().degree());
             let bits = |seed: usize, count: usize| -> Vec<u64> {
-                (0..count).map(|i| ((i * i + seed) * 0x9e37 >> 5 & 1) as u64).collect()
+                (0..count).map(|i| (((i * i + seed) * 0x9e37) >> 5 & 1) as u64).collect()
             };
             let rows = [1, 2].map(|seed| bits(seed, s.ring_degree()));
             let inputs = rows.each_ref().map(|row| {
