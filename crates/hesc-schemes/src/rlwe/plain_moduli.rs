@@ -175,7 +175,9 @@ mod tests {
         let found = low.decode_integers(&low.decrypt(&key, &square).unwrap()).unwrap();
         assert_eq!(found[..5], [0, 1, 1, 0, 1]);
         let excess = square.state.noise.deviation / low.measured_deviation(&key, &square);
-        assert!((0.8..16.0).contains(&excess), "{excess}");
+        // As the mean square over few roots scatters.
+        let scatter = 1.0 + 8.0 / low.degree().sqrt();
+        assert!((1.0 / scatter..16.0).contains(&excess), "{excess}");
         for level in 1..=3 {
             assert!((low.key_deviation(level) / s.key_deviation(level) - 1.0).abs() < 1e-9);
         }
