@@ -409,6 +409,8 @@ CHECKS = {
 PEERS = {
     "hesc:integers": ["--peer", "tfhe"] if tfhe_peer.is_there() else [],
     "carpov2016packing:table-1": [],
+    "hesc:aes": [],
+    "hesc:digits": [],
     # TenSEAL is installed where it is compared with.
     "hesc:matrices": [],
     # Concrete ML lives in an environment of its own.

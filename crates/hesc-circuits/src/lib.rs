@@ -14,11 +14,13 @@
 //! - [`search`]: scores of one encrypted vector with many clear ones;
 //! - [`plans`]: what all sides of the former four, and of galleries, derive;
 //! - [`codes`]: Hamming distances of encrypted binary codes to clear ones;
+//! - [`aes`]: AES-128 on an encrypted key, over slots of bytes, and the bits of what comes out;
 //! - [`transciphering`]: from data under a stream cipher to integers in slots;
 //! - [`Counts`]: the decrypted answer; [`Readout`]: separated, ready to be decoded to estimates.
 //!
 //! Paper: `koseki2022hesc` §3.1 (products), §3.2 (packing, sums), §3.3 (fusion and separation).
 
+pub mod aes;
 mod blocks;
 pub mod codes;
 mod error;

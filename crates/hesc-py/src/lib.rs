@@ -4,6 +4,7 @@
 use mimalloc::MiMalloc;
 use zeroizing_alloc::ZeroAlloc;
 
+mod aes;
 mod arrays;
 mod bit_set;
 #[cfg(feature = "tfhe")]
@@ -63,6 +64,8 @@ mod _native {
     }
 
     // What clients and who writes for them have at most, once for all languages.
+    #[pymodule_export]
+    use crate::aes::{AesDecipherer, AesKey};
     #[pymodule_export]
     const DOCUMENT_BYTES: usize = limits::DOCUMENT_BYTES;
     #[pymodule_export]

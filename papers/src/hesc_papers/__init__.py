@@ -24,6 +24,8 @@ _MODULES: Final = {
     },
     "carpov2016packing:table-1": "carpov2016packing_table_1",
     "carpov2016packing:table-2": "carpov2016packing_table_2",
+    "hesc:aes": "aes_blocks",
+    "hesc:digits": "packed_digits",
     "hesc:encodings": "encodings",
     "hesc:integers": "integers",
     "hesc:kernels": "kernels",

@@ -218,6 +218,11 @@ def _measured(
     }
 
 
+def measured(cipher: Cipher, spare: int, bits: int, *, quick: bool, clock: Clock) -> dict[str, Any]:
+    """A row, for other studies to stand beside."""
+    return _measured(cipher, spare, bits, _sets(quick=quick), clock)
+
+
 def reproduce(options: Options) -> Report:
     """Measures on one thread, but for one ratio; every keystream is decrypted and compared."""
     clock = Clock(quick=options.quick)

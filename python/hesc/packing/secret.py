@@ -43,6 +43,8 @@ def encrypt_slots(
 def decrypt_slots(secret: SecretKey, slots: EncryptedSlots) -> NDArray[Any]:
     """What slots hold, from 0 to below the plaintext modulus: a number or coordinates each.
 
+    Slots of `EncryptedSlots.digits` too, by the key of the set that they are digits in.
+
     Raises:
         DecryptionError: noise that fills the modulus. Tell nobody who made it.
         ParameterError: slots that are said to hold numbers and do not.
@@ -50,5 +52,8 @@ def decrypt_slots(secret: SecretKey, slots: EncryptedSlots) -> NDArray[Any]:
     """
     params = for_vectors(secret)
     of_kind(slots, "slots", EncryptedSlots, "EncryptedSlots.from_bytes reads them")
-    plaintext = secret.native.decrypt(slots.native)
-    return np.asarray(decoded(params, plaintext, slots.content))
+    # Digits are of a set of their own.
+    own = slots.params.plain_modulus == params.plain_modulus
+    native = secret.native if own else secret.native.in_set(slots.params)
+    plaintext = native.decrypt(slots.native)
+    return np.asarray(decoded(slots.params, plaintext, slots.content))

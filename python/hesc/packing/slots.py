@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from functools import reduce
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _KEYS = "the public keys that keygen returns"
+_MOST_BASE = 13
 
 
 class EncryptedSlots(OneCiphertext, Opaque):
@@ -278,6 +279,32 @@ class EncryptedSlots(OneCiphertext, Opaque):
         galois = self._galois(elements, 'unpacking="extract"')
         return self._with(self.native.extract(basis, output, galois), NUMBERS)
 
+    def digits(self) -> list[EncryptedSlots]:
+        """The digits in base `p` of numbers modulo `p^r`, the lowest first: slots for each.
+
+        Digits are 0 and 1 modulo 2, and from `-(p - 1) / 2` to `(p - 1) / 2` otherwise, modulo `p`:
+        of the set `params.with_plain_modulus(p)`, in which they are factors of further products
+        under the same keys, and which the key owner reads and decrypts them by. Which products in
+        sequence each takes says `params.digit_depths`: `r - 1` for all bits modulo `2^r` (Halevi
+        and Shoup 2015, section 5). Cost: a polynomial of degree `p` for each pair of digits.
+
+        Raises:
+            ParameterError: slots of coordinates, no keys, a base above 13.
+            NoiseBudgetError: more digits than there is room for.
+
+        """
+        if self.content != NUMBERS:
+            raise ParameterError(
+                f"digits are of numbers; these slots hold values by {self.content}: unpack first"
+            )
+        relin = relin_of([self])
+        t = self.params.plain_modulus or 1
+        base = next((p for p in range(2, _MOST_BASE + 1) if t % p == 0), t)
+        natives = self.native.digits(relin)
+        params = self.params.with_plain_modulus(base)
+        keys = _KeysOfDigits(params, relin.in_set(params))
+        return [EncryptedSlots(params, native, NUMBERS, keys) for native in natives]
+
     def _basis(self, operation: str) -> str:
         if self.content == NUMBERS:
             raise ParameterError(
@@ -313,6 +340,18 @@ class EncryptedSlots(OneCiphertext, Opaque):
     def to_bytes(self) -> bytes:
         """The wire form, with what the slots hold."""
         return _native.Ciphertext.slots_to_bytes(self.native, self.content)
+
+
+class _KeysOfDigits(EvaluationKeys):
+    """The key of a set that serves another, whose plaintext modulus is a divisor."""
+
+    def __init__(self, params: VectorParams, relin: _native.RelinKey) -> None:
+        self.params = params
+        self.relin = relin
+        self.galois = None
+
+    def __reduce__(self) -> Any:
+        raise TypeError("keys of digits are not pickled; send the digits by their to_bytes")
 
 
 def several(values: Iterable[T], name: str) -> Iterable[T]:

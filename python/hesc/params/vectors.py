@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hesc import _native
+from hesc._support.inputs import whole
 from hesc.params.parameter_set import Params
 
 if TYPE_CHECKING:
@@ -51,6 +52,13 @@ class VectorParams(_native.VectorParams, Params, kind="vectors"):
         Slots are numbered along them, the last one's neighbours next to each other.
         """
         return [Dimension(*found) for found in super().dimensions]
+
+    def with_plain_modulus(self, plain_modulus: int) -> VectorParams:
+        """The same set for numbers modulo a divisor of its plaintext modulus; its keys serve both.
+
+        What `EncryptedSlots.digits` gives is of such a set.
+        """
+        return VectorParams(super().with_plain_modulus(whole(plain_modulus, "plain_modulus", 2)))
 
     def __repr__(self) -> str:
         levels, specials = len(self.coeff_moduli), len(self.special_moduli)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from hesc import _native
 from hesc._native import ParameterError
@@ -27,7 +27,7 @@ def keygen(
     rotations: Sequence[int] = (),
     conjugate: bool = False,
     slot_rotations: Sequence[tuple[int, int]] = (),
-    unpacking: bool | Literal["extract"] = False,
+    unpacking: bool | Literal["extract", "bytes"] = False,
     spreading: bool = False,
     bootstrapping: bool = False,
     mode: Literal["encrypt", "simulate"] = "encrypt",
@@ -45,7 +45,7 @@ def keygen(
         conjugate: vectors: make the key for complex conjugates (CKKS) or for swapping rows.
         slot_rotations: odd rings: pairs of a dimension and steps along it.
         unpacking: odd rings: make the keys of all Frobenius maps; "extract" makes the few that
-            `EncryptedSlots.extract` needs.
+            `EncryptedSlots.extract` needs, "bytes" the seven that AES does.
         spreading: odd rings: make the keys for one message to a ciphertext (`packing.Spread`).
         bootstrapping: scheme "tfhe": make what servers run gate circuits with, 42 MB at a ring
             degree of 2048. Cost: 0.4 s of one core, on all cores.
@@ -99,6 +99,10 @@ def keygen(
     return secret, secret.with_bootstrapping(keys) if bootstrapping else keys
 
 
+# Frobenius maps of a field of 2^8 elements, but for the identity.
+_MAPS_OF_BYTES: Final = 7
+
+
 def _refuse(params: StreamParams | VectorParams, what: str, options: dict[str, bool]) -> None:
     """Refuses options that were given to a set that has no use for them."""
     given = [name for name, is_given in options.items() if is_given]
@@ -115,7 +119,7 @@ class _Rotations(NamedTuple):
     steps: Sequence[int]
     conjugate: bool
     along: Sequence[tuple[int, int]]
-    unpacking: bool | Literal["extract"]
+    unpacking: bool | Literal["extract", "bytes"]
     spreading: bool
 
 
@@ -134,12 +138,16 @@ def _of_vectors(
     ]
     if asked.conjugate and params.ring_index % 2:
         raise ParameterError("rings of odd index have no rows to swap; leave out conjugate")
-    if not isinstance(asked.unpacking, bool) and asked.unpacking != "extract":
-        raise ParameterError(f'unpacking is True, False or "extract"; got {asked.unpacking!r}')
+    if not isinstance(asked.unpacking, bool) and asked.unpacking not in {"extract", "bytes"}:
+        raise ParameterError(
+            f'unpacking is True, False, "extract" or "bytes"; got {asked.unpacking!r}'
+        )
     if asked.unpacking == "extract":
         elements += params.extraction_elements()
     elif asked.unpacking:
-        elements += params.unpacking_elements()
+        # In the order of their powers.
+        maps = params.unpacking_elements()
+        elements += maps[:_MAPS_OF_BYTES] if asked.unpacking == "bytes" else maps
     if asked.spreading:
         elements += spreading_elements(params)
     wanted = sorted(set(elements) - {1})

@@ -22,18 +22,18 @@ impl Monitor {
     }
 
     /// Nothing of so many is done.
-    pub(super) fn start(&self, total: usize) {
+    pub(crate) fn start(&self, total: usize) {
         self.done.store(0, Ordering::Relaxed);
         self.total.store(total, Ordering::Relaxed);
     }
 
     /// Refuses to go on after a [`Self::cancel`].
-    pub(super) fn check(&self) -> Result<(), GateError> {
+    pub(crate) fn check(&self) -> Result<(), GateError> {
         if self.cancelled.load(Ordering::Relaxed) { Err(GateError::Cancelled) } else { Ok(()) }
     }
 
     /// One more is done.
-    pub(super) fn advance(&self) {
+    pub(crate) fn advance(&self) {
         self.done.fetch_add(1, Ordering::Relaxed);
     }
 }

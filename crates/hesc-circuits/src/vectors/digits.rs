@@ -7,7 +7,7 @@ use super::{Numbers, polynomial};
 /// The largest base: polynomials have its degree.
 const MOST_BASE: u64 = 13;
 
-/// Digits of the numbers in slots modulo a prime power `p^r` ([Halevi and Shoup 2015][hs], section 5), in BFV and odd rings. Digits
+/// Digits of the numbers in slots modulo a prime power `p^r` ([Halevi and Shoup 2015][hs], section 5), in BFV or BGV and odd rings. Digits
 /// are 0 and 1 modulo 2, and `-(p - 1) / 2` to `(p - 1) / 2` otherwise.
 ///
 /// There is a polynomial `F` of degree `p` with `F(d + p^i x) = d` modulo `p^(i + 1)` for all digits `d` and all `i`: `X^p` is `d^p`
@@ -28,7 +28,7 @@ impl Digits {
     /// Of numbers in the slots of a set. Cost: that of a set for each digit.
     ///
     /// # Errors
-    /// [`SchemeError::Parameter`] for another scheme than BFV, and for a base beyond 13; those of [`Rlwe::field_slots`] for a ring
+    /// [`SchemeError::Parameter`] for a base beyond 13; [`SchemeError::NotInScheme`] for CKKS; those of [`Rlwe::field_slots`] for a ring
     /// whose index is a power of two, and a plaintext modulus that is no power of a prime.
     pub fn new(scheme: &Rlwe) -> Result<Self, SchemeError> {
         let ring = scheme.field_slots()?.ring();
@@ -50,7 +50,21 @@ impl Digits {
     /// Products of ciphertexts one after the other that a digit takes: the logarithm of the base for each digit below it, so
     /// that all bits modulo `2^r` take `r - 1`.
     pub fn depth(&self, digit: usize) -> u32 {
-        digit as u32 * self.base.next_power_of_two().ilog2()
+        Self::depth_in_base(self.base, digit)
+    }
+
+    fn depth_in_base(base: u64, digit: usize) -> u32 {
+        digit as u32 * base.next_power_of_two().ilog2()
+    }
+
+    /// [`Self::depth`] of all digits of numbers in the slots of a set, before anything is made for them.
+    ///
+    /// # Errors
+    /// As [`Rlwe::field_slots`].
+    pub fn depths(scheme: &Rlwe) -> Result<Vec<u32>, SchemeError> {
+        let ring = scheme.field_slots()?.ring();
+        let digits = 0..ring.exponent() as usize;
+        Ok(digits.map(|digit| Self::depth_in_base(ring.prime(), digit)).collect())
     }
 
     /// All digits of each number, the lowest first, as numbers of [`Self::set`]. Cost: for each pair of digits a polynomial

@@ -41,12 +41,20 @@ fn plain_digits(mut x: i64, base: i64, digits: u32) -> Vec<i64> {
 
 #[test]
 fn digits_are_those_of_plain_integers() {
-    for (index, base, count, primes) in
-        [(255, 2, 5, 5), (51, 2, 2, 3), (85, 3, 3, 6), (51, 5, 2, 5), (85, 7, 2, 5), (255, 2, 1, 2)]
-    {
+    let all = [
+        (255, 2, 5, 5),
+        (51, 2, 2, 3),
+        (85, 3, 3, 6),
+        (51, 5, 2, 5),
+        (85, 7, 2, 5),
+        (255, 2, 1, 2),
+    ];
+    let kinds = [(SchemeKind::Bfv, 0), (SchemeKind::Bgv, 3)];
+    let cases = kinds.into_iter().flat_map(|kind| all.map(|case| (kind, case)));
+    for ((kind, more), (index, base, count, primes)) in cases {
         let ring = RingIndex::new(index).unwrap();
         let modulus = (base as u64).pow(count);
-        let scheme = set(SchemeKind::Bfv, ring, modulus, primes);
+        let scheme = set(kind, ring, modulus, primes + more);
         let digits = Digits::new(&scheme).unwrap();
         let (secret, relin) = keys(&scheme, 3);
         let rng = &mut AesCtrRng::from_seed([4; 32]);
@@ -71,7 +79,11 @@ fn digits_are_those_of_plain_integers() {
             for (slot, &x) in numbers.iter().enumerate() {
                 let expected = plain_digits(x, base, count);
                 for (digit, expected) in found.iter().zip(&expected) {
-                    assert_eq!((digit[slot] - expected).rem_euclid(base), 0, "{base}^{count}, {x}");
+                    assert_eq!(
+                        (digit[slot] - expected).rem_euclid(base),
+                        0,
+                        "{kind:?}, {base}^{count}, {x}"
+                    );
                     shown[expected.rem_euclid(base) as usize] += 1;
                 }
             }
@@ -83,10 +95,17 @@ fn digits_are_those_of_plain_integers() {
 /// Digits are factors of further products, under the relinearisation key of the first set.
 #[test]
 fn digits_multiply() {
-    let scheme = set(SchemeKind::Bfv, RingIndex::new(255).unwrap(), 8, 5);
+    for kind in [SchemeKind::Bfv, SchemeKind::Bgv] {
+        digits_of_a_scheme_multiply(kind);
+    }
+}
+
+fn digits_of_a_scheme_multiply(kind: SchemeKind) {
+    let scheme = set(kind, RingIndex::new(255).unwrap(), 8, 5);
     let (secret, relin) = keys(&scheme, 5);
     let digits = Digits::new(&scheme).unwrap();
     assert_eq!((0..3).map(|digit| digits.depth(digit)).collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(Digits::depths(&scheme).unwrap(), [0, 1, 2]);
     let plain = scheme.encode_integers(&[4, -3, -2, -1, 0, 1, 2, 3]).unwrap();
     let rng = &mut AesCtrRng::from_seed([6; 32]);
     let fresh = scheme.expand(&scheme.encrypt_seeded(&secret, &plain, rng).unwrap()).unwrap();
@@ -104,10 +123,12 @@ fn digits_multiply() {
 fn what_has_no_digits_is_refused() {
     let ring = RingIndex::new(255).unwrap();
     let of = |scheme, modulus| set(scheme, ring, modulus, 3);
-    assert!(matches!(
-        Digits::new(&of(SchemeKind::Bgv, 8)),
-        Err(SchemeError::Parameter { name: "scheme", .. })
-    ));
+    // A set of BGV by itself has other keys than one that was made of a larger plaintext modulus.
+    let (eight, two) = (of(SchemeKind::Bgv, 8), of(SchemeKind::Bgv, 2));
+    let (_, relin) = keys(&eight, 1);
+    let refused = two.relin_key_of(&eight, &relin).err();
+    assert!(matches!(refused, Some(SchemeError::Parameter { name: "set", .. })), "{refused:?}");
+    assert!(eight.with_plain_modulus(2).unwrap().relin_key_of(&eight, &relin).is_ok());
     assert!(matches!(
         Digits::new(&of(SchemeKind::Bfv, 19 * 19)),
         Err(SchemeError::Parameter { name: "base", .. })

@@ -15,7 +15,7 @@ use super::{
 use crate::workers::Compute;
 
 #[pyclass(frozen, module = "hesc")]
-pub struct Ciphertext(pub(super) Rlwe, pub(super) rlwe::Ciphertext);
+pub struct Ciphertext(pub(crate) Rlwe, pub(crate) rlwe::Ciphertext);
 
 impl Ciphertext {
     fn with(
@@ -218,6 +218,14 @@ impl Ciphertext {
     ) -> PyResult<Self> {
         let basis = basis_from(basis)?;
         self.with(py, |s| s.extract(&self.1, basis, output, &keys.1))
+    }
+    /// Digits of numbers modulo a prime power, the lowest first, in the set of the prime.
+    fn digits(&self, py: Python<'_>, key: &RelinKey) -> PyResult<Vec<Self>> {
+        let (set, digits) = detached(py, || {
+            let digits = circuits::Digits::new(&self.0)?;
+            Ok((digits.set().clone(), digits.extract(&key.1, &self.1)?))
+        })?;
+        Ok(digits.into_iter().map(|digit| Self(set.clone(), digit)).collect())
     }
     fn slots_to_bytes<'py>(&self, py: Python<'py>, content: &str) -> PyResult<Bound<'py, PyBytes>> {
         let content = content_from(content)?;

@@ -8,7 +8,7 @@ use super::{VectorParams, detached};
 use crate::workers::Compute;
 
 #[pyclass(frozen, module = "hesc")]
-pub struct RelinKey(pub(super) Rlwe, pub(super) rlwe::RelinKey);
+pub struct RelinKey(pub(super) Rlwe, pub(crate) rlwe::RelinKey);
 
 #[pymethods]
 impl RelinKey {
@@ -21,10 +21,16 @@ impl RelinKey {
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &py.compute(|| self.0.relin_key_to_bytes(&self.1)))
     }
+
+    /// The same key in a set that was made of its own by another plaintext modulus.
+    fn in_set(&self, py: Python<'_>, params: &VectorParams) -> PyResult<Self> {
+        let key = detached(py, || params.0.relin_key_of(&self.0, &self.1))?;
+        Ok(Self(params.0.clone(), key))
+    }
 }
 
 #[pyclass(frozen, module = "hesc")]
-pub struct GaloisKeys(pub(super) Rlwe, pub(super) rlwe::GaloisKeys);
+pub struct GaloisKeys(pub(super) Rlwe, pub(crate) rlwe::GaloisKeys);
 
 #[pymethods]
 impl GaloisKeys {

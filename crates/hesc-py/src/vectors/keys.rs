@@ -171,6 +171,12 @@ impl VectorSecretKey {
         Ok(Ciphertext(self.0.clone(), a))
     }
 
+    /// The same key in a set that was made of its own by another plaintext modulus.
+    fn in_set(&self, py: Python<'_>, params: &VectorParams) -> PyResult<Self> {
+        let key = detached(py, || params.0.secret_key_of(&self.0, &self.1))?;
+        Ok(Self(params.0.clone(), key, SharedSoFar::default()))
+    }
+
     fn decrypt(&self, py: Python<'_>, ciphertext: &Ciphertext) -> PyResult<Plaintext> {
         let plaintext = detached(py, || self.0.decrypt(&self.1, &ciphertext.1))?;
         Ok(Plaintext(self.0.clone(), plaintext))

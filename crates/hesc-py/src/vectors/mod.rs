@@ -98,7 +98,7 @@ fn basis_from(name: &str) -> PyResult<Basis> {
 }
 
 /// Runs an operation without the interpreter lock.
-fn detached<T: Send>(
+pub(crate) fn detached<T: Send>(
     py: Python<'_>,
     operation: impl FnOnce() -> Result<T, SchemeError> + Send,
 ) -> PyResult<T> {
@@ -260,6 +260,15 @@ impl VectorParams {
     #[getter]
     fn level_bits(&self) -> Vec<f64> {
         (1..=self.0.levels()).map(|level| self.0.log2_modulus_of(level)).collect()
+    }
+    /// The set with a divisor of its plaintext modulus for one: its keys serve both.
+    fn with_plain_modulus(&self, py: Python<'_>, plain_modulus: u64) -> PyResult<Self> {
+        detached(py, || self.0.with_plain_modulus(plain_modulus)).map(Self)
+    }
+    /// Products in sequence that each digit of numbers in slots takes, the lowest first.
+    #[getter]
+    fn digit_depths(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
+        detached(py, || circuits::Digits::depths(&self.0))
     }
     /// Automorphisms that unpacking takes.
     fn unpacking_elements(&self, py: Python<'_>) -> PyResult<Vec<usize>> {

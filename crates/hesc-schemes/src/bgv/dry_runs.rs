@@ -8,7 +8,7 @@ use crate::error::refuse;
 use crate::rlwe::ciphertext::State;
 use crate::rlwe::levels::Dropping;
 use crate::rlwe::slot_circuits::evaluators::{DryRun, Evaluator as _};
-use crate::rlwe::{Ciphertext, Encryption, Plaintext, Rlwe, Work};
+use crate::rlwe::{Ciphertext, Encryption, LinearMap, MappedInput, Plaintext, Rlwe, Work};
 
 /// What is known of a ciphertext, and how many products in sequence it is made of.
 #[derive(Debug, Clone)]
@@ -52,6 +52,16 @@ impl Rlwe {
     /// Noise budget, in bits, before an operation is refused.
     pub fn dry_budget(&self, a: &DryValue) -> f64 {
         self.budget_of(&a.state)
+    }
+
+    /// How many products in sequence there is room for, each of two results of the one before.
+    pub fn dry_depth(&self, a: &DryValue) -> usize {
+        self.products_in_sequence(a.state)
+    }
+
+    /// The level at which it has the most noise budget as a factor.
+    pub fn dry_level_of_product(&self, a: &DryValue) -> usize {
+        self.level_of_product(&a.state, &a.state)
     }
 
     /// [`Self::sum`].
@@ -102,6 +112,59 @@ impl Rlwe {
         let by = &mut DryRun::of(self);
         let state = by.image(&a.state, 0)?;
         Ok((DryValue { state, ..*a }, by.work))
+    }
+
+    /// [`Self::product`].
+    ///
+    /// # Errors
+    /// [`SchemeError::NoiseBudget`].
+    pub fn dry_product(&self, a: &DryValue, b: &DryValue) -> Result<(DryValue, Work), SchemeError> {
+        let level = self.level_of_product(&a.state, &b.state);
+        let by = &mut DryRun::of(self);
+        let [x, y] = [by.lowered(&a.state, level)?, by.lowered(&b.state, level)?];
+        let product = by.sum_of_products(&[(&x, Some(&y))], &[])?;
+        let state = by.relinearised(&product, level)?;
+        Ok((DryValue { state, depth: a.depth.max(b.depth) + 1 }, by.work))
+    }
+
+    /// [`Self::linear_maps`].
+    ///
+    /// # Errors
+    /// Those of states alone.
+    pub fn dry_linear_maps(
+        &self,
+        inputs: &[&DryValue],
+        (maps, outputs): (&[&LinearMap], &[Vec<MappedInput>]),
+        level: usize,
+    ) -> Result<(Vec<DryValue>, Work), SchemeError> {
+        self.check_combines()?;
+        let Some(first) = inputs.first() else {
+            return refuse("inputs", "[]", "give at least one");
+        };
+        let states: Vec<State> = inputs.iter().map(|a| a.state).collect();
+        for a in &states {
+            Self::check_levels(&first.state, a)?;
+        }
+        let made = self.mapped_states(&states, (maps, outputs), level)?;
+        let work = self.work_of_maps(inputs.len(), (maps, outputs), (first.level(), level));
+        let depth =
+            |terms: &Vec<MappedInput>| terms.iter().map(|&(input, _)| inputs[input].depth).max();
+        let depths = outputs.iter().map(|terms| depth(terms).unwrap_or(0));
+        Ok((
+            made.into_iter().zip(depths).map(|(state, depth)| DryValue { state, depth }).collect(),
+            work,
+        ))
+    }
+
+    /// A fresh encryption at a level, under the secret key.
+    ///
+    /// # Errors
+    /// As [`Self::check_combines`]; [`SchemeError::NoSuchLevel`].
+    pub fn dry_encryption_at(&self, level: usize) -> Result<DryValue, SchemeError> {
+        self.check_combines()?;
+        self.check_level(level)?;
+        let state = State { level, ..self.fresh_state(Encryption::SecretKey) };
+        Ok(DryValue { state, depth: 0 })
     }
 
     /// [`Self::sum_of_products`].

@@ -10,7 +10,7 @@ use crate::streams::elgamal::GroupName;
 
 /// Every preset, those to start with first among their like.
 #[rustfmt::skip] // A row a line.
-pub static PRESETS: [Preset; 71] = [
+pub static PRESETS: [Preset; 72] = [
     // Blocks of bits that add.
     bits("bfv_1024", 1024, &[67104769], Coefficients, modulo(2), "Parity alone survives: the key owner sees no counts. Smallest noise."),
     bits("bfv_1024_fusion", 1024, &[67104769], Coefficients, modulo(32), "Room for fusion: three products as digits of base 3."),
@@ -74,6 +74,7 @@ pub static PRESETS: [Preset; 71] = [
     slots("bgv_21845_circuits", 21845, (&[(50, 5), (33, 2)], &[(50, 2)]), "The same slots with smaller keys: circuits on bits, a sixth faster and less deep."),
     slots("bgv_21845_deep", 21845, (&[(50, 6), (33, 2)], &[(50, 1)]), "The same slots with the most room that 128 bits of security allow: transciphering."),
     slots("bgv_65535", 65535, (&[(50, 13), (33, 1), (31, 1)], &[(50, 3)]), "2048 slots of 16 bits: long programs."),
+    slots("bgv_65535_deep", 65535, (&[(47, 14), (40, 1), (37, 1), (29, 1)], &[(52, 2)]), "The same slots with more room and larger keys: AES on an encrypted key."),
     slots("bgv_8191", 8191, (&[(50, 1), (45, 1), (33, 2)], &[(50, 1)]), "630 slots of 13 bits, a prime index: carpov2016packing, xu2016integers."),
     slots("bgv_6529", 6529, (&[(48, 1), (39, 1), (33, 1)], &[(48, 1)]), "64 slots of 102 bits: the most bits that carpov2016packing unpacks."),
     vectors("ckks_4096", CKKS, 4096, (&[(38, 1), (29, 1)], &[(38, 1)]), LINEAR),

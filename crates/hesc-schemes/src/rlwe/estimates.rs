@@ -136,7 +136,7 @@ impl Rlwe {
             size * size / 12.0
         });
         let variance = self.degree() * digits.sum::<f64>();
-        self.noise_factor() * variance.sqrt() * self.secret_key_deviation() / special
+        self.0.key_factor as f64 * variance.sqrt() * self.secret_key_deviation() / special
     }
 
     /// Bound on the dual of the basis at the roots, times `N`: a coefficient is the mean of the values times

@@ -165,7 +165,8 @@ impl Integers {
         PlainSize { norm: size(norm), sum: size(sum), value: size(value) }
     }
 
-    fn exact_size(&self, words: &[u64]) -> PlainSize {
+    /// The same as it is, of public numbers.
+    pub(crate) fn exact_size(&self, words: &[u64]) -> PlainSize {
         let centred: Vec<f64> = self.centred(words).into_iter().map(|m| m as f64).collect();
         let centred = Zeroizing::new(centred);
         let (norm, value) = self.values.sizes(&centred);

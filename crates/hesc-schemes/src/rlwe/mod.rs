@@ -86,7 +86,7 @@ pub use ring_products::{
     BlindedSums, Expansion, Factors, Multiplier, Operand, RingProducts, Scratch, SharedSecrets,
     SharingKeys, Workspace,
 };
-pub use slot_circuits::{Basis, Speed, Work};
+pub use slot_circuits::{Basis, LinearMap, MappedInput, Speed, Work};
 
 use crate::error::refuse;
 pub use crate::kinds::SchemeKind;
@@ -107,6 +107,8 @@ struct Inner {
     operations: Box<dyn SchemeOperations>,
     /// Of the ring, which they take divisions to compute.
     norms: estimates::Norms,
+    /// The factor on the errors of keys: that on all noise, and more where keys are another set's.
+    key_factor: u64,
     speed: OnceLock<Speed>,
 }
 
@@ -123,7 +125,8 @@ impl Rlwe {
         let operations = Box::new(D::new(&spec, &chain)?);
         let fingerprint = spec.fingerprint();
         let (norms, speed) = (estimates::Norms::new(spec.ring), OnceLock::new());
-        let inner = Inner { spec, fingerprint, chain, operations, norms, speed };
+        let key_factor = D::noise_factor(&spec);
+        let inner = Inner { spec, fingerprint, chain, operations, norms, key_factor, speed };
         let scheme = Self(Arc::new(inner));
         let (bound, scale) = (scheme.spec().bound, scheme.default_scale());
         let fresh = scheme.fresh(scheme.required_deviation(), bound, scale);

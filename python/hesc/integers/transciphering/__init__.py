@@ -13,12 +13,24 @@ have, rounded up to bytes where they are few, not kilobytes::
     numbers = plan.decipher(stored, message)
     decrypt_integers(secret, numbers)                              # client: 3, 1, 4
 
+Data under AES-128, which every device has, take `aes_plan` and `AesKey` instead: a larger set, and
+a key of hundreds of megabytes, once.
+
 Nothing in this package can decrypt.
 """
 
 from __future__ import annotations
 
+from hesc.integers.transciphering.aes import AesDecipherer, aes_plan
 from hesc.integers.transciphering.deciphering import PRESETS, Decipherer, plan
 from hesc.integers.transciphering.stream_cipher_messages import Shape, StreamCipherMessage
 
-__all__ = ["PRESETS", "Decipherer", "Shape", "StreamCipherMessage", "plan"]
+__all__ = [
+    "PRESETS",
+    "AesDecipherer",
+    "Decipherer",
+    "Shape",
+    "StreamCipherMessage",
+    "aes_plan",
+    "plan",
+]

@@ -1,4 +1,4 @@
-"""Keys of the stream cipher."""
+"""Keys of the ciphers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any, Never
 import numpy as np
 
 from hesc import _native
+from hesc._native import ParameterError, ShapeError
 from hesc._support.inputs import of_kind, whole, wire_bytes
 from hesc.integers.bits import bits_of, numbers_in, numbers_of
+from hesc.integers.kinds import kind_of
+from hesc.integers.transciphering.aes import BLOCK, ROUNDS, AesDecipherer
 from hesc.integers.transciphering.stream_cipher_messages import Shape, StreamCipherMessage
 from hesc.secret.keys import SecretKey, for_vectors
 
@@ -94,3 +97,87 @@ class CipherKey(_native.CipherKey):
             numbers.append(numbers_of(bits.astype(np.int64), kind))
             at += block.size
         return np.concatenate(numbers)
+
+
+class AesKey(_native.AesKey):
+    """A key of AES-128, for `hesc.integers.transciphering.aes_plan`.
+
+    It cannot be printed, compared, copied or pickled; `secret_bytes` are for its owner to keep.
+    Messages are those of every other implementation of AES in counter mode.
+    """
+
+    @classmethod
+    def generate(cls) -> Self:
+        """A new key, from the system's generator."""
+        return cls(super().generate())
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """A key from its 16 secret bytes."""
+        return cls(super().from_bytes(wire_bytes(data)))
+
+    def __reduce__(self) -> Never:
+        raise TypeError("a cipher's key is not pickled or copied; keep its secret_bytes yourself")
+
+    def encrypt_to_parts(self, secret: SecretKey, plan: AesDecipherer) -> list[bytes]:
+        """The keys of all rounds under another key, for a server: once.
+
+        `EncryptedSlots.from_bytes` reads each. Size: `plan.key_bytes`, 16 ciphertexts for each
+        round but the last, at the level where it is added, and 128 small ones.
+        """
+        of_kind(plan, "plan", AesDecipherer, "hesc.integers.transciphering.aes_plan makes it")
+        for_vectors(secret)
+        return plan.encrypt_key(self, secret.native)
+
+    def encrypt(
+        self,
+        rows: ArrayLike,
+        dtype: DTypeLike | IntegerKind | None = None,
+        *,
+        rounds: int = ROUNDS,
+    ) -> tuple[bytes, bytes]:
+        """A nonce that is drawn, and rows of numbers under the cipher in counter mode.
+
+        Args:
+            rows: a table of integers within the type, of 16 bytes a row.
+            dtype: "uint8", numpy.int16 ...; that of the array by default.
+            rounds: those of the plan.
+
+        Raises:
+            OutOfRangeError, ShapeError: numbers beyond the type, or no such rows.
+
+        """
+        table = np.asarray(rows)
+        kind = kind_of(table.dtype if dtype is None else dtype)
+        columns = 8 * BLOCK // kind.width
+        if table.ndim != 2 or not table.size or columns * kind.width != 8 * BLOCK:
+            raise ShapeError(_no_rows(kind, table.shape))
+        if table.shape[1] != columns:
+            raise ShapeError(_no_rows(kind, table.shape))
+        kind, flat = numbers_in(table.reshape(-1), kind)
+        bits = bits_of(flat, kind).T.reshape(len(table), 8 * BLOCK).astype(np.uint8)
+        data = np.packbits(bits, axis=1, bitorder="little").tobytes()
+        nonce = self.draw_nonce()
+        return nonce, self.with_keystream(nonce, data, whole(rounds, "rounds", 1, ROUNDS))
+
+    def decrypt(
+        self, nonce: bytes, data: bytes, dtype: DTypeLike | IntegerKind, *, rounds: int = ROUNDS
+    ) -> NDArray[Any]:
+        """The rows of a message that this key made; others give numbers without meaning."""
+        kind = kind_of(dtype)
+        if 8 * BLOCK % kind.width:
+            raise ParameterError(f"rows of {BLOCK} bytes hold no whole number of {kind}")
+        if not data or len(data) % BLOCK:
+            raise ShapeError(f"a message is rows of {BLOCK} bytes; got {len(data)} bytes")
+        rounds = whole(rounds, "rounds", 1, ROUNDS)
+        clear = self.with_keystream(wire_bytes(nonce), wire_bytes(data), rounds)
+        bits = np.unpackbits(np.frombuffer(clear, dtype=np.uint8), bitorder="little")
+        numbers = numbers_of(bits.reshape(-1, kind.width).T.astype(np.int64), kind)
+        return numbers.reshape(-1, 8 * BLOCK // kind.width)
+
+
+def _no_rows(kind: IntegerKind, shape: tuple[int, ...]) -> str:
+    return (
+        f"rows are a table of {8 * BLOCK // kind.width} {kind} each, {BLOCK} bytes; got shape "
+        f"{shape}: fill up with zeros, or take a type of 1, 2, 4, ... 128 bits"
+    )

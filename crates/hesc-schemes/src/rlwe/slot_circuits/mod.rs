@@ -4,8 +4,10 @@
 mod carries;
 pub(crate) mod evaluators;
 mod field_slots;
+mod linear_maps;
 mod unpacking;
 mod work;
 
 pub use field_slots::Basis;
+pub use linear_maps::{LinearMap, MappedInput};
 pub use work::{Speed, Work};

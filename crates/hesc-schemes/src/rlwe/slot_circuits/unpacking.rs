@@ -21,9 +21,9 @@ const WAITING: usize = 1 << 23;
 
 /// All images of a ciphertext under the Frobenius map, times the special primes and not yet divided by them: pairs of
 /// components modulo each target prime.
-struct Images {
+pub(super) struct Images {
     level: usize,
-    polys: Polys<Eval>,
+    pub(super) polys: Polys<Eval>,
 }
 
 impl Rlwe {
@@ -284,9 +284,7 @@ impl Rlwe {
         d: usize,
         level: usize,
     ) -> Result<State, SchemeError> {
-        let own = self.orbit_sum(self.times_plain(a.noise, size), a.noise, d);
-        let keys = self.white((d as f64).sqrt() * self.key_deviation(a.level));
-        let noise = own.plus(self.times_plain(keys, size));
+        let noise = self.noise_of_images(a, size, d);
         if level < a.level {
             return self.divided_state(&State { noise, ..*a }, level);
         }
@@ -294,8 +292,15 @@ impl Rlwe {
         self.checked(State { noise, ..*a })
     }
 
-    /// All Frobenius images, the ciphertext itself first.
-    fn images(&self, a: &Ciphertext, keys: &[&GaloisKey]) -> Images {
+    /// The noise of a sum of so many images with constants of a size, before it is divided.
+    pub(super) fn noise_of_images(&self, a: &State, size: PlainSize, images: usize) -> Noise {
+        let own = self.orbit_sum(self.times_plain(a.noise, size), a.noise, images);
+        let keys = self.white((images as f64).sqrt() * self.key_deviation(a.level));
+        own.plus(self.times_plain(keys, size))
+    }
+
+    /// The first Frobenius images, the ciphertext itself before them.
+    pub(super) fn images(&self, a: &Ciphertext, keys: &[&GaloisKey]) -> Images {
         let (chain, level) = (self.chain(), a.level());
         let lifted = self.lift_everywhere(&self.digits(a.residues().component(1), level));
         let own = self.evaluations_of(a);
