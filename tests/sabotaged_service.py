@@ -16,13 +16,13 @@ from hesc.serve.answering import Answering
 from hesc.serve.application import Application
 from hesc.serve.responses import RefusedError
 from hesc.serve.served_models import ServedModel
-from hesc.serve.state import ServiceState
+from hesc.serve.state.service_state import ServiceState
 from hesc.serve.tokens import TokenFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from hesc.serve.state import Charge
+    from hesc.serve.state.settling import Charge
 
 _EVERY: Final = 3
 """Of so many requests one meets the fault."""

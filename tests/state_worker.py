@@ -14,7 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 
 from hesc.serve.responses import RefusedError
-from hesc.serve.state import Charge, ServiceState
+from hesc.serve.state.service_state import ServiceState
+from hesc.serve.state.settling import Charge
 
 COST = 3
 """What each answer takes of the budget."""

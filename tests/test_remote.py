@@ -476,6 +476,35 @@ def test_a_job_outlives_the_service(folder: Path, tmp_path: Path) -> None:
         client.close()
 
 
+def test_a_job_of_a_revoked_holder_is_not_computed(folder: Path, tmp_path: Path) -> None:
+    """Not even where the holder comes back: what ended it is said then."""
+    heads = {"authorization": f"Bearer {TOKEN}"}
+    tokens = book(tmp_path / "tokens.toml")
+    with (
+        running(folder, tmp_path, "scores", tokens=tokens) as there,
+        there.client("linear") as client,
+    ):
+        query = client.local.encrypt(X[:2]).data
+        jobs = there.application._jobs
+        can = jobs._can
+        jobs._can = lambda _: False
+        path = f"{there.url}/v1/models/{client.plan.digest.hex()}/jobs"
+        assert httpx.post(path, content=query, headers=heads).status_code == 202
+        before = tokens.read_text()
+        digest = hashlib.sha256(TOKEN.encode()).hexdigest()
+        tokens.write_text(before.replace(f'"{digest}"', "[]"))
+        job = f"{path}/{hashlib.sha256(query).hexdigest()}"
+        assert httpx.get(job, headers=heads).status_code == 401
+        jobs._can = can
+        start = time.monotonic()
+        while not there.application._state.jobs("ann", client.plan.digest.hex())[0].done:
+            assert time.monotonic() - start < 30
+            time.sleep(0.05)
+        tokens.write_text(before)
+        assert httpx.get(job, headers=heads).json() == {"ahead": 0, "problem": "no-token"}
+        assert client.budgets()["answers"]["given"] == 0
+
+
 def test_a_refused_job_says_so_and_may_be_asked_again(folder: Path, tmp_path: Path) -> None:
     tokens = book(tmp_path / "tokens.toml", answers=1)
     with (

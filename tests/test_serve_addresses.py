@@ -149,6 +149,12 @@ def test_requests_in_a_second_are_bounded(
         assert (times[most:] - times[:-most] >= window - 1e-9).all()
     assert len(given) >= 0.95 * 5 * now
     admission.count(Holder("bob", (), frozenset()))
+    # Never one more at once.
+    whole = Holder("carl", (), frozenset(), per_second=5.0)
+    for _ in range(5):
+        admission.count(whole)
+    with pytest.raises(RefusedError, match="too-often"):
+        admission.count(whole)
     monkeypatch.undo()
     tokens = book(tmp_path, "per_second = 2")
     made = app([scores / "server"], tokens=tokens, state=tmp_path / "state.db")

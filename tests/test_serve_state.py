@@ -25,8 +25,11 @@ from hypothesis import strategies as st
 
 from hesc._native import HescError, ParameterError, WireError
 from hesc.serve.responses import RefusedError
-from hesc.serve.state import Charge, Job, ServiceState, beside, service_state, settling
 from hesc.serve.state import seen as seen_module
+from hesc.serve.state import service_state, settling
+from hesc.serve.state.jobs import Job
+from hesc.serve.state.service_state import ServiceState, beside
+from hesc.serve.state.settling import Charge
 from tests.postgres_server import PostgresServer
 from tests.state_worker import COST, name_of
 
@@ -1151,7 +1154,7 @@ def test_what_is_no_address_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_nothing_is_taken_of_psycopg_without_an_address(tmp_path: Path) -> None:
     code = (
-        "import sys; from hesc.serve.state import ServiceState; "
+        "import sys; from hesc.serve.state.service_state import ServiceState; "
         f"ServiceState.open({str(tmp_path / 'state.db')!r}, kept=1).close(); "
         "assert 'psycopg' not in sys.modules"
     )

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, Final
 import hesc.serve
 from hesc.cli import main
 from hesc.serve import application
-from hesc.serve.state import ServiceState
+from hesc.serve.state.service_state import ServiceState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Self
 
-    from hesc.serve.state import Charge, Job
+    from hesc.serve.state.jobs import Job
+    from hesc.serve.state.settling import Charge
 
 BYTES: Final = "HESC_ECHO_BYTES"
 """Variable of the environment: bytes of an answer."""

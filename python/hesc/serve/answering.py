@@ -12,7 +12,7 @@ from hesc.serve.admission import Turns
 from hesc.serve.key_files import KeyName
 from hesc.serve.responses import RefusedError
 from hesc.serve.served_models import OpenServers
-from hesc.serve.state import Charge
+from hesc.serve.state.settling import Charge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hesc.serve.figures import Figures
     from hesc.serve.key_files import KeyFiles
     from hesc.serve.served_models import Evaluated, OpenServer, ServedModel
-    from hesc.serve.state import ServiceState
+    from hesc.serve.state.service_state import ServiceState
     from hesc.serve.tokens import Holder
 
 

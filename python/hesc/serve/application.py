@@ -20,7 +20,7 @@ from hesc.serve.key_files import KeyFiles
 from hesc.serve.responses import RefusedError, Response
 from hesc.serve.routes import routed
 from hesc.serve.served_models import ServedModel, served
-from hesc.serve.state import ServiceState, beside
+from hesc.serve.state.service_state import ServiceState, beside
 from hesc.serve.tokens import TokenFile
 
 if TYPE_CHECKING:

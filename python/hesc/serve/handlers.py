@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from hesc.serve.key_files import KeyFiles
     from hesc.serve.routes import HttpRequest, Receive
     from hesc.serve.served_models import ServedModel
-    from hesc.serve.state import Job, ServiceState
+    from hesc.serve.state.jobs import Job
+    from hesc.serve.state.service_state import ServiceState
     from hesc.serve.tokens import Holder, TokenFile
 
     Does = Callable[[Holder, ServedModel, HttpRequest], Awaitable[Response]]

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from hesc.serve.figures import Figures
     from hesc.serve.key_files import KeyFiles
     from hesc.serve.served_models import ServedModel
-    from hesc.serve.state import Job, ServiceState
+    from hesc.serve.state.jobs import Job
+    from hesc.serve.state.service_state import ServiceState
     from hesc.serve.tokens import TokenFile
 
 _LOG: Final = logging.getLogger("hesc.serve")

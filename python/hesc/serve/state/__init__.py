@@ -5,11 +5,3 @@ has the answer. The same query again gets the same bytes and costs nothing while
 fresh noise over the same rows could be averaged away. `service_state` has the whole; it lies in a
 file (`sqlite_file`) or in a database that several machines share (`postgres`), in the same tables.
 """
-
-from __future__ import annotations
-
-from hesc.serve.state.jobs import Job
-from hesc.serve.state.service_state import ServiceState, beside
-from hesc.serve.state.settling import Charge
-
-__all__ = ["Charge", "Job", "ServiceState", "beside"]
