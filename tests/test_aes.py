@@ -24,6 +24,11 @@ ROUNDS = 2
 Party = tuple["AesDecipherer", hesc.SecretKey, hesc.PublicKeys]
 
 
+def _encrypted(key: bytes, block: bytes, rounds: int = 10) -> bytes:
+    blocks = np.frombuffer(block, dtype=np.uint8).reshape(1, 16)
+    return aes.encrypt_blocks(key, blocks, rounds).tobytes()
+
+
 @pytest.fixture(scope="module")
 def params() -> VectorParams:
     """A small ring, whose noise is far below its primes."""
@@ -53,7 +58,7 @@ def stored(party: Party, key: AesKey) -> list[EncryptedSlots]:
 
 def test_the_clear_cipher_is_that_of_the_standard() -> None:
     """SP 800-38A, F.5.1, of the first block; FIPS 197, C.1; and of other people's library."""
-    assert aes.encrypted(bytes(range(16)), bytes.fromhex("00112233445566778899aabbccddeeff")) == (
+    assert _encrypted(bytes(range(16)), bytes.fromhex("00112233445566778899aabbccddeeff")) == (
         bytes.fromhex("69c4e0d86a7b0430d8cdb78070b4c55a")
     )
     rng = np.random.default_rng(8)
@@ -61,8 +66,7 @@ def test_the_clear_cipher_is_that_of_the_standard() -> None:
     for rounds in (1, 2, 10):
         own = AesKey.from_bytes(rng.bytes(16))
         stream = b"".join(
-            aes.encrypted(own.secret_bytes(), nonce + i.to_bytes(4, "big"), rounds)
-            for i in range(5)
+            _encrypted(own.secret_bytes(), nonce + i.to_bytes(4, "big"), rounds) for i in range(5)
         )
         expected = bytes(a ^ b for a, b in zip(data, stream, strict=True))
         assert own.with_keystream(nonce, data, rounds) == expected
@@ -84,7 +88,7 @@ def test_rows_arrive_and_are_computed_with(
     rows = np.random.default_rng(1).integers(0, 256, (21, 16), dtype=np.uint8)
     nonce = b"never again."
     stream = [
-        aes.encrypted(key.secret_bytes(), nonce + i.to_bytes(4, "big"), ROUNDS) for i in range(21)
+        _encrypted(key.secret_bytes(), nonce + i.to_bytes(4, "big"), ROUNDS) for i in range(21)
     ]
     data = (rows ^ np.frombuffer(b"".join(stream), dtype=np.uint8).reshape(21, 16)).tobytes()
     seen: list[tuple[int, int]] = []
