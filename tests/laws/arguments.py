@@ -105,6 +105,8 @@ LEFT_OUT: Final = {
     "hesc.gates.secret.decrypt_outputs",
     "hesc.secret.keys.SecretKey.decrypt_shared",
     "hesc.integers.secret.decrypt_slotwise",
+    "hesc.integers.transciphering.aes.AesDecipherer",
+    "hesc.integers.transciphering.aes.AesDecipherer.decipher",
     "hesc.integers.transciphering.deciphering.Decipherer",
     "hesc.integers.transciphering.deciphering.Decipherer.decipher",
     "hesc.integers.transciphering.deciphering.plan",
@@ -610,6 +612,8 @@ def _integers() -> Iterator[Call]:  # noqa: PLR0915 - a list
     row = slotwise.slots_of([1])
     slots = packing.encrypt(keys, [1, 0, 1], content="numbers")
     cipher = hesc.CipherKey.generate()
+    of_bytes = hesc.Params.cyclotomic(255, [50] * 10, [50], assurance="insecure")
+    yield _of(transciphering.aes_plan, dtype="uint8", rounds=1, spare=1, params=of_bytes)
     shape = transciphering.Shape(4, 4)
     message = cipher.encrypt([1], "uint4", shape=shape)
     yield _of(integers.FixedPoint, dtype="int16", fraction_bits=4)
