@@ -169,6 +169,8 @@ _WRITERS = {
 _OF_PATHS = {"write_text", "write_bytes", "touch"}
 # Names beside those of the files, which `new_files` and `new_folder` give, and what is in memory.
 _FREE = {"part", "parts", "folder", "file"}
+# A mark of a hundred bytes, several times a second: one write in place, of the same length.
+_IN_PLACE = "serve/state/seen.py"
 
 
 def _written(call: ast.Call) -> str | None:
@@ -198,7 +200,7 @@ def test_whatever_writes_files_does_it_by_new_files() -> None:
     package = Path(hesc.__file__).parent
     found, lawful = [], 0
     for source in sorted(package.rglob("*.py")):
-        if source.name == "new_files.py":
+        if source.name == "new_files.py" or str(source.relative_to(package)) == _IN_PLACE:
             continue
         calls = (x for x in ast.walk(ast.parse(source.read_text())) if isinstance(x, ast.Call))
         for node in calls:

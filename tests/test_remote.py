@@ -39,7 +39,7 @@ from hesc.ml.remote.drivers import Address
 from hesc.ml.remote.exchanges import Asked, Failed, Got, ServiceError, Waited
 from hesc.ml.remote.flows import Flows
 from hesc.search import Index, SearchPlan, SearchServer
-from hesc.serve import app
+from hesc.serve import app, responses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,6 +123,7 @@ def test_what_cannot_do_better_is_not_tried_again(monkeypatch: pytest.MonkeyPatc
     [
         (b'{"type":"urn:hesc:problem:budget"}', "budget"),
         (b'{"type":"urn:hesc:problem:<script>"}', ""),
+        (b'{"type":"urn:hesc:problem:your-licence-is-expired-call-evil"}', ""),
         (b'{"type":"urn:hesc:problem:\xc3\xa9"}', ""),
         (b'{"type":3}', ""),
         (b"[" * 10**5, ""),
@@ -137,6 +138,13 @@ def test_problems_are_names_or_nothing(body: bytes, name: str) -> None:
     assert got.problem == name
     assert exchanges.refused(got).problem == name
     assert "script" not in str(exchanges.refused(got))
+
+
+def test_problems_are_those_of_the_service() -> None:
+    """Every name that a service has is known, and no other."""
+    assert set(exchanges._TEXTS) | exchanges._OTHERS == set(responses.TEXTS)
+    for text, seconds in (("7", 7), ("9" * 6, 600), ("\xb2", 0), ("-1", 0), ("1e3", 0), ("", 0)):
+        assert exchanges.seconds_of(text) == seconds
 
 
 @pytest.mark.parametrize(
@@ -363,6 +371,16 @@ def test_what_is_refused_teaches(folder: Path, tmp_path: Path) -> None:
         pytest.raises(ServiceError, match="nobody takes connections"),
     ):
         client.plan  # noqa: B018
+
+
+def test_a_closed_client_says_so(folder: Path, tmp_path: Path) -> None:
+    with running(folder, tmp_path, "scores") as there:
+        client = there.client("linear")
+        assert client.predict(X[:1]).tolist() == [0]
+        for _ in range(2):
+            client.close()
+        with pytest.raises(ParameterError, match="was closed"):
+            client.predict(X[:1])
 
 
 def test_an_event_loop_goes_on(folder: Path, tmp_path: Path) -> None:
@@ -637,11 +655,27 @@ def test_lies_of_jobs_are_refused(folder: Path, tmp_path: Path) -> None:
             (206, {"content-range": "bytes 0-1/1"}, b"xx"),
             (206, {"content-range": f"bytes 0-1/{1 << 40}"}, b"xx"),
             (206, {"content-range": "bytes 0-0/0"}, b""),
+            (206, {"content-range": "bytes 0-0/9"}, b"x"),
+            (206, {"content-range": "bytes 0-0/" + "9" * 5000}, b"x"),
+            (206, {"content-range": "bytes 0-\u0661/2"}, b"xx"),
             (404, {}, b""),
         ]
         for each in ranges:
             with pytest.raises((WireError, ServiceError)):
                 asyncio.run(run(done, each))
+        # Without end: put in the queue again, asked for keys, told to wait.
+        gone: tuple[int, dict[str, str], bytes] = (404, {}, b"")
+        waits: tuple[int, dict[str, str], bytes] = (202, {"retry-after": "0"}, state)
+        with pytest.raises(ServiceError, match="never comes"):
+            asyncio.run(run(*[waits, gone] * 9))
+        wants = json.dumps({"ahead": 0, "problem": "keys-missing"}).encode()
+        with pytest.raises(WireError, match="has none for it"):
+            asyncio.run(run((202, {}, wants)))
+        said = json.dumps({"ahead": 0, "problem": "\x1b[31m call evil.example.org"}).encode()
+        with pytest.raises(ServiceError) as refused:
+            asyncio.run(run((200, {}, said)))
+        assert refused.value.problem == "failed"
+        assert "evil" not in str(refused.value)
         for text in (
             b"",
             b"[]",
@@ -752,6 +786,9 @@ def test_other_rows_are_not_taken_for_the_same(folder: Path, tmp_path: Path) -> 
         table.rows.write_text(text)
         assert "other rows" in str(table.run("--clip").exception)
         partial = tmp_path / "scored.csv.partial"
+        partial.chmod(0o755)
+        assert "others may read" in str(table.run().exception)
+        partial.chmod(0o700)
         held = os.open(partial, os.O_RDONLY)
         fcntl.flock(held, fcntl.LOCK_EX)
         assert "another process" in str(table.run().exception)
@@ -764,6 +801,49 @@ def test_other_rows_are_not_taken_for_the_same(folder: Path, tmp_path: Path) -> 
         (partial / "state.json").unlink()
         assert table.run("--probabilities").exit_code == 0
         table.check(np.tile(X, (3, 1)))
+
+
+def test_a_table_that_was_altered_is_not_gone_on_with(folder: Path, tmp_path: Path) -> None:
+    """Cut, replaced by a link, or made by another; and rows that change while they are read."""
+    with running(folder, tmp_path, "scores") as there:
+        (model,) = there.application.models.values()
+        table = Table(tmp_path, there, X[np.arange(2 * model.plan.rows + 3) % len(X)])
+        precious = tmp_path / "precious"
+        precious.write_text("mine")
+        partial = tmp_path / "scored.csv.partial"
+
+        def stopped(self: PartialTable, first: int, done: Any = PartialTable.done) -> None:
+            done(self, first)
+            if self.counts["samples"]:
+                raise HescError("stopped")
+
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            monkeypatch.setattr(PartialTable, "done", stopped)
+            assert "stopped" in str(table.run("--at-once", "1").exception)
+        made = partial / "table.csv"
+        whole = made.read_bytes()
+        made.write_bytes(whole[:-1])
+        assert "not what was written" in str(table.run().exception)
+        made.unlink()
+        made.symlink_to(precious)
+        assert isinstance(table.run().exception, OSError)
+        made.unlink()
+        os.link(precious, made)
+        assert "not what was written" in str(table.run().exception)
+        made.unlink()
+        made.write_bytes(whole)
+        assert precious.read_text() == "mine"
+        answers = Flows.answers
+
+        def editing(self: Flows, queries: list[bytes]) -> Any:
+            found = yield from answers(self, queries)
+            table.rows.write_text(table.rows.read_text().replace("5.1", "5.2"))
+            return found
+
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            monkeypatch.setattr(Flows, "answers", editing)
+            assert "changed while" in str(table.run("--at-once", "1").exception)
+        assert not table.out.exists()
 
 
 def test_a_wrong_row_is_found_before_anything_is_sent(folder: Path, tmp_path: Path) -> None:

@@ -353,6 +353,9 @@ def test_tokens_are_revoked_and_rotated_while_it_runs(
     ("text", "said"),
     [
         ("[tokens.a", "no TOML"),
+        ("", "no holder"),
+        ("x = " + "[" * 5000, "no TOML"),
+        ("x = " + "9" * 5000, "no TOML"),
         ("\xff", "no TOML"),
         ("[token.a]", "may have"),
         ("tokens = 3", "a table"),
@@ -760,6 +763,14 @@ def test_slow_cut_and_odd_connections_are_dropped_and_the_end_is_waited_for(
         connected(head % 1000 + b"cut").close()
         assert status(connected(head % (1 << 40))) == b"413"
         assert status(connected(b"\x16\x03\x01\0\0" * 20 + b"\r\n\r\n")) == b"400"
+        # Requests whose answers nobody reads end their connection.
+        with connected(b"GET /x HTTP/1.1\r\n\r\n" * 5000) as made:
+            made.settimeout(10)
+            received = b""
+            with suppress(OSError):
+                while piece := made.recv(1 << 16):
+                    received += piece
+            assert received.count(b"HTTP/1.1 404") < 100
         for endless in (b"GET /" + b"a" * 80, b"GET / HTTP/1.1\r\n" + b"x: " + b"a" * 80):
             with connected(endless) as made:
                 sent = 0

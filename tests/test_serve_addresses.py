@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import secrets
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -217,3 +218,36 @@ def test_an_index_is_searched(scores: Path, tmp_path: Path) -> None:
     changed = asked(query, other)
     assert changed.headers["hesc-kept"] == "false"
     assert client.decrypt(changed.content, query=query).best(1).indices.tolist() == [[49]]
+
+
+def test_a_job_is_of_the_records_that_it_was_asked_about(tmp_path: Path) -> None:
+    """Records that are replaced while it waits are others: it says so, and can be forgotten."""
+    vectors = np.random.default_rng(1).normal(size=(300, 8))
+    plan = SearchPlan.of_vectors(vectors, records="public", keys=False)
+    folder = write_server(tmp_path / "server", plan, SearchServer(plan).to_bytes())
+    files = [tmp_path / "first.index", tmp_path / "second.index"]
+    for file, records in zip(files, (vectors, vectors[::-1]), strict=True):
+        Index(plan, records).save(file)
+    how: dict[str, Any] = {"tokens": book(tmp_path), "state": tmp_path / "state.db"}
+    query = SearchClient(plan).encrypt(vectors[[7]]).data
+    path = f"/v1/models/{plan.digest.hex()}/jobs"
+    job = f"{path}/{hashlib.sha256(query).hexdigest()}"
+    before = app([folder], indexes=files[:1], **how)
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setattr(before._jobs, "_can", lambda _: False)
+    assert ask(before, "POST", path, content=query).status_code == 202
+    before.close()
+    after = app([folder], indexes=files[1:], **how)
+    for _ in range(300):
+        told = ask(after, "GET", job)
+        if told.status_code == 200:
+            break
+        time.sleep(0.1)
+    assert told.json() == {"ahead": 0, "problem": "records-changed"}
+    assert ask(after, "DELETE", job).status_code == 204
+    assert ask(after, "GET", job).status_code == 404
+    assert ask(after, "GET", f"/v1/models/{plan.digest.hex()}").json()["budgets"]["answers"] == {
+        "given": 0,
+        "most": None,
+    }
+    after.close()

@@ -1159,3 +1159,44 @@ def test_nothing_is_taken_of_psycopg_without_an_address(tmp_path: Path) -> None:
         "assert 'psycopg' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_a_state_has_one_name(tmp_path: Path) -> None:
+    """By a link or another name two processes would each have a lock, and count apart."""
+    where = tmp_path / "state.db"
+    with_link, with_name = tmp_path / "link.db", tmp_path / "name.db"
+    state = ServiceState.open(where, kept=100)
+    with_link.symlink_to(where)
+    with pytest.raises(ParameterError, match="another process"):
+        ServiceState.open(with_link, kept=100)
+    state.close()
+    os.link(where, with_name)
+    for each in (where, with_name):
+        with pytest.raises(ParameterError, match="another name"):
+            ServiceState.open(each, kept=100)
+
+
+def test_files_of_a_state_are_their_owner_s(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        ServiceState.open(tmp_path / "state.db", kept=100).close()
+    finally:
+        os.umask(before)
+    for file in tmp_path.iterdir():
+        assert file.stat().st_mode & 0o077 == 0, file
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "POSTGRESQL://u:SECRET@h/db",
+        " postgresql://u:SECRET@h/db",
+        "postgresql+psycopg://u:SECRET@h/db",
+        "dbname=x password=SECRET",
+    ],
+)
+def test_what_looks_like_an_address_is_no_file(where: str, tmp_path: Path) -> None:
+    """Nor is it repeated: it may hold a password."""
+    with pytest.raises(ParameterError, match="begins with postgresql://") as refused:
+        ServiceState.open(where, kept=100, files=tmp_path / "files")
+    assert "SECRET" not in str(refused.value)

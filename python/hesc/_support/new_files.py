@@ -156,7 +156,7 @@ def replace_file(path: str | PathLike[str], data: bytes) -> None:
     # Twice, as in `new_files`.
     try:
         try:
-            with part.open("xb") as file:
+            with open(part, "xb", opener=for_owner) as file:
                 file.write(data)
             _sync(part)
             part.replace(target)

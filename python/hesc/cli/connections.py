@@ -11,10 +11,15 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 _LONGEST: Final = 1 << 16
 """Bytes of a head, at most; those of trailers and of what stands between chunks too."""
+_QUEUED: Final = 8
+"""Requests that wait for the one before them on their connection, at most."""
 
 
 class BoundedConnection(HttpToolsProtocol):
-    """A connection that ends where bytes come that are neither a whole head nor of a body."""
+    """A connection that ends where bytes come that are neither a whole head nor of a body.
+
+    It ends too where requests come that nobody reads the answers to.
+    """
 
     _unspent = 0
 
@@ -26,7 +31,14 @@ class BoundedConnection(HttpToolsProtocol):
             self.send_400_response("The head is too long.")
 
     def on_headers_complete(self) -> None:
-        """Begins a request."""
+        """Begins a request.
+
+        Raises:
+            ValueError: too many wait; the parser makes a bad request of it, which ends all.
+
+        """
+        if len(self.pipeline) >= _QUEUED:
+            raise ValueError
         self._unspent = 0
         super().on_headers_complete()
 

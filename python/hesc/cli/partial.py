@@ -10,17 +10,20 @@ import fcntl
 import json
 import os
 import shutil
+import stat
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 
 from hesc._native import HescError
-from hesc._support.new_files import check_new, for_owner, read_whole
+from hesc._support.new_files import check_new, for_owner, new_file, read_whole
 from hesc._support.strict_json import parsed
 
 if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_TABLE_FLAGS: Final = os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 _STATE: Final = "state.json"
 _STATE_BYTES: Final = 1 << 16
 _TABLE: Final = "table.csv"
@@ -54,30 +57,61 @@ class PartialTable:
 
     def __enter__(self) -> Self:
         check_new({"--out": self._out})
-        self._folder.mkdir(mode=0o700, exist_ok=True)
-        self._lock = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        with suppress(FileExistsError):
+            self._folder.mkdir(mode=0o700)
+        self._lock = os.open(self._folder, _FOLDER)
         try:
+            self._check_folder()
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._read()
+            self.table = self._opened()
+            """Where rows are written to."""
         except BlockingIOError:
             os.close(self._lock)
             raise HescError(f"another process writes {self._folder}: wait until it ends") from None
-        try:
-            self._read()
-            table = self._folder / _TABLE
-            os.close(os.open(table, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
-            # What was written after the state was: its queries are asked again.
-            os.truncate(table, self._written)
-            self.table = table.open("a", newline="", encoding="utf-8")
-            """Where rows are written to."""
-            if not (self._folder / _STATE).exists():
-                # Before a query is kept: without what it belongs to it is taken for another.
-                for query in self._folder.glob(_QUERY + "*"):
-                    query.unlink()
-                self.done(0)
         except BaseException:
             os.close(self._lock)
             raise
+        if not (self._folder / _STATE).exists():
+            # Before a query is kept: without what it belongs to it is taken for another.
+            for query in self._folder.glob(_QUERY + "*"):
+                query.unlink()
+            self.done(0)
         return self
+
+    def _check_folder(self) -> None:
+        """Refuses a folder that somebody else made, or may write: a table would go where he says.
+
+        Raises:
+            HescError: it is one.
+
+        """
+        found = os.fstat(self._lock)
+        if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
+            raise HescError(
+                f"{self._folder} is another's, or others may read or write it: remove it, or give "
+                f"another --out"
+            )
+
+    def _opened(self) -> TextIO:
+        """The table, as far as the state says.
+
+        Raises:
+            HescError: it is shorter, or no file of its own.
+
+        """
+        descriptor = os.open(_TABLE, _TABLE_FLAGS, 0o600, dir_fd=self._lock)
+        file = os.fdopen(descriptor, "a", newline="", encoding="utf-8")
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or found.st_size < self._written:
+            file.close()
+            raise HescError(
+                f"{self._folder / _TABLE} is not what was written there: remove {self._folder} to "
+                f"begin anew"
+            )
+        # What was written after the state was: its queries are asked again.
+        os.ftruncate(descriptor, self._written)
+        return file
 
     def __exit__(
         self,
@@ -152,8 +186,12 @@ class PartialTable:
 
         """
         self.table.flush()
-        # Unlike a renaming, a link overwrites nothing.
-        os.link(self._folder / _TABLE, self._out)
+        with (
+            new_file(self._out) as part,
+            open(part, "xb", opener=for_owner) as whole,
+            (self._folder / _TABLE).open("rb") as table,
+        ):
+            shutil.copyfileobj(table, whole)
         shutil.rmtree(self._folder)
 
 

@@ -118,6 +118,7 @@ def score(
         plan = client.plan
         check_wishes(plan, probabilities, best)
         _check_rows(rows, plan, wishes)
+        before_rows = _seen(rows)
         belongs = {
             "rows": _sha256(rows),
             "plan": plan.digest.hex(),
@@ -133,6 +134,10 @@ def score(
                 left = ((first, batch) for first, batch in taken if first >= before)
                 while group := list(islice(left, at_once)):
                     _score(client, group, partial, wishes)
+            if _seen(rows) != before_rows or _sha256(rows) != belongs["rows"]:
+                raise HescError(
+                    f"{rows} was changed while it was scored: remove {out}.partial and begin anew"
+                )
             figures = partial.counts | {
                 "error": plan.error,
                 "classes": dict(sorted(partial.classes.items())),
@@ -155,6 +160,11 @@ def _score(
     counts, plan = partial.counts, client.plan
     first = counts["queries"]
     queries = []
+    if group[0][0] != counts["samples"]:
+        raise HescError(
+            "another version of hesc took these rows in other pieces: remove the folder .partial "
+            "to begin anew"
+        )
     for number, (place, batch) in enumerate(group, first):
         with after(place):
             ready = plan.prepared(batch, clip=wishes.clip)
@@ -192,6 +202,12 @@ def _check_rows(rows: Path, plan: Any, wishes: _Wishes) -> None:
         for first, batch in batches(file, plan, ignore_extra=wishes.ignore_extra):
             with after(first):
                 plan.prepared(batch, clip=wishes.clip)
+
+
+def _seen(path: Path) -> tuple[int, ...]:
+    """What changes where a file does."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _sha256(path: Path) -> str:

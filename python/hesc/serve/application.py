@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hesc._native import ParameterError
 from hesc.serve.admission import Admission
 from hesc.serve.answering import Answering
+from hesc.serve.bodies import SLOWEST
 from hesc.serve.cors import Origins
 from hesc.serve.figures import Figures
 from hesc.serve.handlers import Handlers
@@ -28,10 +29,13 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from hesc.serve.routes import Receive, Scope
+    from hesc.serve.tokens import Holder
 
     Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 _LOG: Final = logging.getLogger("hesc.serve")
+_PIECE: Final = 1 << 18
+"""Bytes of an answer that are handed over at once."""
 _FAILED: Final = RefusedError("failed").response()
 _UNSAID: Final = ("healthz", "readyz", "metrics")
 """Addresses whose requests are logged for who looks for faults alone: they come all the time."""
@@ -89,7 +93,7 @@ class Application:
             self._pool,
             body_seconds,
         )
-        self._closed = False
+        self._closed, self._seconds = False, body_seconds
 
     def close(self) -> None:
         """Ends when what is computed is kept. Nothing is answered afterwards."""
@@ -129,8 +133,15 @@ class Application:
             where = "" if at is None else f"{at.tb_frame.f_code.co_filename}:{at.tb_lineno}"
             _LOG.error("failed: %s at %s", type(error).__name__, where)
         try:
-            await _send(response.and_heads(*self._origins.shown(headers)), send)
+            seconds = self._seconds + len(response.body) / SLOWEST
+            async with asyncio.timeout(seconds):
+                await _send(response.and_heads(*self._origins.shown(headers)), send)
+        except TimeoutError:
+            # Who does not read it ends with its connection, which the server closes.
+            seen.route = "unread"
         finally:
+            for holder in seen.places:
+                self._admission.leave(holder)
             # Nobody waits for this.
             self._note(seen, scope["method"], response, time.perf_counter() - start)
 
@@ -163,7 +174,7 @@ class Application:
             seen.route = "preflight"
             return preflight
         route, request = routed(scope, receive)
-        seen.route = route.name
+        seen.route, seen.places = route.name, request.places
         if self._closed:
             raise RefusedError("busy", ("retry-after", "5"))
         handler = route.methods[request.method].handler
@@ -181,6 +192,9 @@ class _LogLine:
     who = "-"
     route = "other"
 
+    def __init__(self) -> None:
+        self.places: list[Holder] = []
+
 
 async def _send(response: Response, send: Send) -> None:
     headers = [
@@ -193,7 +207,12 @@ async def _send(response: Response, send: Send) -> None:
         headers.remove(("content-length", "0"))
     raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
     await send({"type": "http.response.start", "status": response.status, "headers": raw})
-    await send({"type": "http.response.body", "body": response.body})
+    # Piece by piece: a server takes the next when the one before is on its way.
+    for first in range(0, max(1, len(response.body)), _PIECE):
+        last = first + _PIECE
+        more = last < len(response.body)
+        piece = response.body[first:last]
+        await send({"type": "http.response.body", "body": piece, "more_body": more})
 
 
 def app(

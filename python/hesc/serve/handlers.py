@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
     from hesc.serve.admission import Admission
-    from hesc.serve.answering import Answering, GivenAnswer
+    from hesc.serve.answering import Answering
     from hesc.serve.figures import Figures
     from hesc.serve.job_queue import JobQueue
     from hesc.serve.key_files import KeyFiles
@@ -152,32 +152,23 @@ class Handlers:
 
     async def _answer(self, holder: Holder, model: ServedModel, request: HttpRequest) -> Response:
         keys, most = _named_keys(model, request), self._most(model)
-        self._admission.enter(holder)
-        try:
-            query = await self._query(model, request)
-        except BaseException:
-            self._admission.leave(holder)
-            raise
-
-        asking = Asking.of(holder, model, most, keys, query)
-        try:
-            given = await self._answering.answer_here(asking)
-        except BaseException:
-            self._admission.leave(holder)
-            raise
-        if given is not None:
-            self._admission.leave(holder)
-        else:
-            given = await self._in_a_thread(partial(self._in_turn, asking))
+        self._enter(holder, request)
+        asking = Asking.of(holder, model, most, keys, await self._query(model, request))
+        given = await self._answering.answer_here(asking)
+        if given is None:
+            given = await self._in_a_thread(partial(self._answering.answer, asking))
         heads = ("hesc-query", given.query), ("hesc-kept", "true" if given.kept else "false")
         return Response.of_bytes(given.answer, *heads)
 
-    def _in_turn(self, asking: Asking) -> GivenAnswer:
-        """The answer to a query that has a place, which it gives back."""
-        try:
-            return self._answering.answer(asking)
-        finally:
-            self._admission.leave(asking.holder)
+    def _enter(self, holder: Holder, request: HttpRequest) -> None:
+        """Takes a place for a request, which it has until its answer is out.
+
+        Raises:
+            RefusedError: there is none.
+
+        """
+        self._admission.enter(holder)
+        request.places.append(holder)
 
     async def _query(self, model: ServedModel, request: HttpRequest) -> bytes:
         """The body of a request that has a place."""
@@ -217,13 +208,9 @@ class Handlers:
 
     async def _post_job(self, holder: Holder, model: ServedModel, request: HttpRequest) -> Response:
         keys, most = _named_keys(model, request), self._most(model)
-        self._admission.enter(holder)
-        try:
-            query = await self._query(model, request)
-            asking = Asking.of(holder, model, most, keys, query)
-            job = await self._in_a_thread(partial(self._jobs.add, asking))
-        finally:
-            self._admission.leave(holder)
+        self._enter(holder, request)
+        asking = Asking.of(holder, model, most, keys, await self._query(model, request))
+        job = await self._in_a_thread(partial(self._jobs.add, asking))
         return await self._in_a_thread(lambda: self._told(model, job))
 
     async def _job(self, holder: Holder, model: ServedModel, request: HttpRequest) -> Response:
@@ -231,11 +218,21 @@ class Handlers:
         return await self._in_a_thread(lambda: self._told(model, job))
 
     async def _found(self, holder: Holder, model: ServedModel, request: HttpRequest) -> Job:
-        name = answer_name(model, _named_keys(model, request), request.parts["sha256"])
-        found: Job | None = await self._in_a_thread(lambda: self._state.job(holder.name, name))
+        keys, asked = _named_keys(model, request), request.parts["sha256"]
+        found = await self._in_a_thread(lambda: self._known(holder, model, keys, asked))
         if found is None:
             raise RefusedError("not-found")
         return found
+
+    def _known(
+        self, holder: Holder, model: ServedModel, keys: str | None, asked: str
+    ) -> Job | None:
+        found = self._state.job(holder.name, answer_name(model, keys, asked))
+        if found is not None:
+            return found
+        # One that was put in the queue when a search had other records has another name.
+        jobs = reversed(self._state.jobs(holder.name, model.digest))
+        return next((job for job in jobs if (job.query_sha256, job.keys) == (asked, keys)), None)
 
     def _told(self, model: ServedModel, job: Job) -> Response:
         """How far a job is: 202 while it waits, with when to look again, 200 when it is done."""
@@ -259,6 +256,7 @@ class Handlers:
     async def _job_answer(
         self, holder: Holder, model: ServedModel, request: HttpRequest
     ) -> Response:
+        self._enter(holder, request)
         job = await self._found(holder, model, request)
         answer: bytes | None = None
         if job.done and job.problem is None:
@@ -281,13 +279,10 @@ class Handlers:
         size = bodies.stated(request.headers)
         if size is None:
             raise RefusedError("no-length", _CLOSE)
-        if size > holder.key_bytes:
+        if size > min(holder.key_bytes, model.longest_keys):
             raise RefusedError("too-long", _CLOSE)
-        self._admission.enter(holder)
-        try:
-            await self._keep_keys(holder, model, request.parts["sha256"], size, request.receive)
-        finally:
-            self._admission.leave(holder)
+        self._enter(holder, request)
+        await self._keep_keys(holder, model, request.parts["sha256"], size, request.receive)
         return Response.of_bytes(b"", status=204)
 
     async def _keep_keys(

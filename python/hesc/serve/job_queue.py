@@ -187,8 +187,11 @@ class JobQueue:
         if holder is None or not holder.hashes or not holder.may(job.model):
             return "no-token"
         model, most = self._models[job.model], book.budgets.get(job.model)
+        asking = Asking.of(holder, model, most, job.keys, query)
+        if asking.name != job.name:
+            return "records-changed"
         try:
-            self._answering.answer(Asking.of(holder, model, most, job.keys, query))
+            self._answering.answer(asking)
         except RefusedError as refused:
             if refused.name in _LATER:
                 raise

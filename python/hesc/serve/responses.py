@@ -33,6 +33,11 @@ TEXTS: Final = {
     "bad-query": (400, "This is no query for this model, or it is damaged: encrypt it anew."),
     "cut-off": (400, "The body ended before its end: send it again."),
     "budget": (403, "A budget of answers is used up: ask whoever runs this service."),
+    "records-changed": (
+        409,
+        "The records of this model were replaced since the job was put in the queue: send the "
+        "query again.",
+    ),
     "no-range": (416, "The answer has no such range: `Content-Range` says how long it is."),
     "too-often": (429, "This token asks more often than it may: come again later."),
     "too-many": (429, "This token has as many requests under way as it may: wait for one."),

@@ -12,6 +12,8 @@ from hesc.serve.tokens import HASH
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 
+    from hesc.serve.tokens import Holder
+
     Scope = MutableMapping[str, Any]
     Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
@@ -139,6 +141,8 @@ class HttpRequest(NamedTuple):
     headers: dict[bytes, bytes]
     receive: Receive
     parts: dict[str, str]
+    places: list[Holder]
+    """Holders whose places this request has, until its answer is out."""
 
     @property
     def keys(self) -> str | None:
@@ -171,7 +175,7 @@ def routed(scope: Scope, receive: Receive) -> tuple[Route, HttpRequest]:
                 raise RefusedError("wrong-method", ("allow", ", ".join(route.methods)))
             headers = dict(scope["headers"])
             query = scope.get("query_string", b"")
-            return route, HttpRequest(method, query, headers, receive, found.groupdict())
+            return route, HttpRequest(method, query, headers, receive, found.groupdict(), [])
     raise RefusedError("not-found")
 
 

@@ -123,9 +123,11 @@ class TokenFile:
                 try:
                     self._book, self._whole = read(self._path), True
                     _LOG.info("tokens were read again")
-                except (ParameterError, OSError) as error:
+                except Exception as error:
+                    # Whatever it is, and so it is said until the file is whole again.
                     self._whole = False
-                    _LOG.warning("tokens cannot be read, the former are in force: %s", error)
+                    said = error if isinstance(error, ParameterError | OSError) else "damaged"
+                    _LOG.warning("tokens cannot be read, the former are in force: %s", said)
             return self._book
 
     def _state(self) -> tuple[int, ...]:
@@ -168,6 +170,8 @@ def read(path: Path) -> Book:
         found = tomllib.loads(data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ParameterError(f"{path} is no TOML: {error}") from None
+    except (ValueError, RecursionError):
+        raise ParameterError(f"{path} is no TOML of tokens: nested too deep, or a number") from None
     _known(path, "it", found, {"tokens", "models"})
     holders = tuple(_holder(path, name, each) for name, each in _table(path, found, "tokens"))
     hashes = [each for holder in holders for each in holder.hashes]
@@ -182,6 +186,9 @@ def read(path: Path) -> Book:
             )
         _known(path, where, each, {"answers"})
         budgets[digest] = _number(path, where, each, "answers", None)
+    if not holders:
+        # An editor that is at it leaves an empty file for a moment.
+        raise ParameterError(f"{path} has no holder of tokens: give [tokens.NAME]")
     return Book(holders, {name: most for name, most in budgets.items() if most is not None})
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _FIRST_WAIT: Final = 0.25
 _LONGEST_WAIT: Final = 30.0
+_LONGEST_PAUSE: Final = 600.0
+"""Seconds that a service may ask for between two requests, as many as it says itself."""
 _PROBLEM: Final = "urn:hesc:problem:"
 _BUSY: Final = (408, 429, 502, 503, 504)
 """Statuses after which the same request may do better: nothing is charged twice by it."""
@@ -44,9 +46,26 @@ _TEXTS: Final = {
     ),
     "other-keys": "the query is under another key than the public keys that it names",
     "bad-keys": "the service cannot read the public keys: make new ones, with another folder=",
-    "job-refused": "the service could not compute this query",
+    "records-changed": (
+        "the service's records were replaced while the query waited: ask again, by the same call"
+    ),
 }
 """What is said of problems, by their names: a peer's own words are not repeated."""
+
+
+_OTHERS: Final = frozenset(
+    (
+        "bad-keys", "busy", "cut-off", "failed", "keys-missing", "name-keys", "no-keys",
+        "no-length", "no-range", "not-kept", "not-ready", "other-hash", "slow-body", "too-many",
+        "too-often", "wrong-method",
+    )
+)  # fmt: skip
+"""Names of problems of which no more is said."""
+
+
+def known(name: str) -> str:
+    """The name of a problem, or nothing where a service has none of that name."""
+    return name if name in _TEXTS or name in _OTHERS else ""
 
 
 class Asked(NamedTuple):
@@ -74,8 +93,7 @@ class Got(NamedTuple):
             found = json.loads(self.body[:_PROBLEM_BYTES])["type"]
         except (ValueError, TypeError, KeyError, RecursionError):
             return ""
-        name = found.removeprefix(_PROBLEM) if isinstance(found, str) else ""
-        return name if name.isascii() and name.replace("-", "").isalpha() else ""
+        return known(found.removeprefix(_PROBLEM) if isinstance(found, str) else "")
 
 
 class Failed(NamedTuple):
@@ -176,8 +194,9 @@ def _retry_after(found: Got | Failed) -> float:
 
 
 def seconds_of(text: str) -> float:
-    """Seconds of a head; 0 of what is no number of them."""
-    return float(text) if text.isdigit() and len(text) <= 6 else 0.0
+    """Seconds of a head, no more than a client waits; 0 of what is no number of them."""
+    digits = text.isascii() and text.isdigit()
+    return min(float(text), _LONGEST_PAUSE) if digits and len(text) <= 6 else 0.0
 
 
 def document(got: Got, fields: set[str]) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class _Face:
         show: Callable[[str], object] | None = _print,
         transport: Any = None,
     ) -> None:
-        self._transport = transport
+        self._transport, self._closed = transport, False
         self._address = Address(
             url,
             token,
@@ -64,6 +64,10 @@ class _Face:
             jobs=jobs,
             show=show,
         )
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ParameterError("this client was closed: make another of the same folder")
 
     def __repr__(self) -> str:
         kept = self._flows.kept.plan
@@ -118,6 +122,7 @@ class Client(_Face):
 
     @cached_property
     def _driver(self) -> Driver:
+        self._check_open()
         return Driver(self._address, self._flows.at_once, self._transport)
 
     @property
@@ -219,8 +224,9 @@ class Client(_Face):
 
     def close(self) -> None:
         """Ends connections. The folder stays."""
-        if "_driver" in vars(self):
-            self._driver.close()
+        self._closed = True
+        if driver := vars(self).pop("_driver", None):
+            driver.close()
 
     def __enter__(self) -> Self:
         return self
@@ -238,6 +244,7 @@ class AsyncClient(_Face):
 
     @cached_property
     def _driver(self) -> AsyncDriver:
+        self._check_open()
         return AsyncDriver(self._address, self._transport)
 
     async def plan(self) -> Any:
@@ -283,8 +290,9 @@ class AsyncClient(_Face):
 
     async def close(self) -> None:
         """Ends connections. The folder stays."""
-        if "_driver" in vars(self):
-            await self._driver.close()
+        self._closed = True
+        if driver := vars(self).pop("_driver", None):
+            await driver.close()
 
     async def __aenter__(self) -> Self:
         return self

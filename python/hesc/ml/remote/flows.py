@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 import numpy as np
@@ -17,10 +18,12 @@ from hesc.ml.remote.exchanges import (
     Asked,
     Flow,
     Got,
+    ServiceError,
     Together,
     Waited,
     document,
     exchange,
+    known,
     refusal,
     refused,
     seconds_of,
@@ -41,6 +44,11 @@ _SMALL: Final = 1 << 20
 _FILE: Final = documents.LARGEST
 _LONG: Final = 5.0
 """Predicted seconds of a query from which it goes as a job."""
+_RANGE: Final = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", re.ASCII)
+_JOB_SECONDS: Final = 172_800.0
+"""Seconds after which a job is given up: two days, twice what a service keeps one by default."""
+_REPEATED: Final = 3
+"""Times that a job is put in the queue again, or its keys are sent."""
 _PIECE: Final = 1 << 23
 """Bytes of a job's answer in one request."""
 _LONGEST: Final = 1e9
@@ -114,6 +122,8 @@ class Flows:
             (yield from self._exchange(Asked("GET", "/v1/models", _FILE))), {"models"}
         )
         models = listed["models"]
+        if not isinstance(models, list):
+            raise WireError("the service lists no models; is this a hesc service?")
         found = [each.get("digest") for each in models if isinstance(each, dict)]
         if len(found) != 1:
             raise ParameterError(
@@ -220,6 +230,8 @@ class Flows:
         return {"hesc-keys": hashlib.sha256(self.kept.public_keys()).hexdigest()}
 
     def _give_keys(self) -> Flow[None]:
+        if not registry.server_takes_keys(self.kept.plan):
+            raise WireError("the service asks for keys, and this plan has none for it")
         doing("sending public keys")
         keys = self.kept.public_keys()
         path = f"{self._path}/keys/{hashlib.sha256(keys).hexdigest()}"
@@ -231,15 +243,22 @@ class Flows:
         """The answer to a query that the service computes when it is its turn."""
         path = f"{self._path}/jobs/{hashlib.sha256(query).hexdigest()}"
         got = yield from self._with_keys("jobs", query, _SMALL)
+        end, repeated = time.monotonic() + _JOB_SECONDS, 0
         while got.status == 202:
             state = _JobState.of(got)
             doing("computing" if not state.ahead else f"{state.ahead} jobs ahead")
+            if time.monotonic() > end or repeated > _REPEATED:
+                raise ServiceError(
+                    "the service never comes to compute this query: ask whoever runs it"
+                )
             if state.problem == _NO_KEYS:
+                repeated += 1
                 yield from self._give_keys()
             yield Waited(max(_SHORTEST, seconds_of(got.headers.get("retry-after", "1"))))
             got = yield from self._exchange(Asked("GET", path, _SMALL, headers=self._heads()))
             if got.status == 404:
                 # It was too old, or the machine is another: nothing is charged twice.
+                repeated += 1
                 got = yield from self._with_keys("jobs", query, _SMALL)
         if got.status != 200:
             raise refused(got)
@@ -255,12 +274,13 @@ class Flows:
         while True:
             heads = self._heads() | {"range": f"bytes={len(found)}-{len(found) + _PIECE - 1}"}
             got = yield from self._exchange(Asked("GET", path, _PIECE, headers=heads))
-            stated = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+)", got.headers.get("content-range", ""))
+            stated = _RANGE.fullmatch(got.headers.get("content-range", ""))
             if got.status != 206 or stated is None:
                 raise refused(got)
             first, last, size = (int(each) for each in stated.groups())
-            right = first == len(found) and last - first + 1 == len(got.body) > 0
-            if not right or not last < size <= longest:
+            right = first == len(found) and last - first + 1 == len(got.body)
+            whole_piece = len(got.body) == min(_PIECE, size - first) > 0
+            if not right or not whole_piece or size > longest:
                 raise WireError("the service gives other bytes of an answer than were asked for")
             found += got.body
             if len(found) >= size:
@@ -280,7 +300,7 @@ class _JobState(NamedTuple):
         ahead, problem = found["ahead"], found["problem"]
         if type(ahead) is not int or not (problem is None or isinstance(problem, str)):
             raise WireError("the service says of a job what is no state of one")
-        return cls(ahead, problem or "")
+        return cls(ahead, known(problem or "") or ("failed" if problem else ""))
 
 
 def together(results: list[Any], part: str) -> Any:

@@ -167,7 +167,7 @@ class SeenFile:
 
     def _write(self) -> None:
         """Writes the mark over the one before, of the same length and far below a disk's sector."""
-        file = os.open(self.path, os.O_WRONLY)
+        file = os.open(self.path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             os.pwrite(file, self._line(), 0)
             os.fdatasync(file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import re
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
@@ -30,6 +31,7 @@ _TOGETHER: Final = 64
 """Answers in one transaction, at most."""
 _PROBE: Final = 1.0
 """Seconds after which a state that did not work is tried again."""
+_LIKE_ADDRESS: Final = re.compile(r"://|\b(host|dbname|user|password)=")
 _SCHEMES: Final = ("postgresql:", "postgres:")
 
 
@@ -263,6 +265,12 @@ def _is_address(where: object) -> bool:
 
 def _database(where: str | PathLike[str], files: Path, *, make: bool) -> Database:
     if not _is_address(where):
+        if _LIKE_ADDRESS.search(str(where)):
+            # It may hold a password, and a file of that name would share no budget.
+            raise ParameterError(
+                "a state is a file, or an address that begins with postgresql://, in small letters "
+                "and without anything before it"
+            )
         return SqliteFile(path_of(where, "state"), make=make)
     if not isinstance(where, str):
         raise ParameterError("an address of PostgreSQL is text, not a path: give it as it is")

@@ -44,11 +44,14 @@ class SqliteFile(Database):
 
     def __init__(self, file: Path, *, make: bool) -> None:
         super().__init__()
+        # By a link it would have another lock, and SQLite other files beside it.
+        file = file.resolve()
         self.label = str(file)
         self._lock_file = locked(file)
         try:
             if not os.path.lexists(file):
                 _make(file, allowed=make)
+            _check_name(file)
             self._writing, self._reading = _opened(file), _opened(file)
         except (sqlite3.Error, UnicodeError) as error:
             os.close(self._lock_file)
@@ -90,6 +93,20 @@ class SqliteFile(Database):
     def _read(self, work: Callable[[SqlRows], _T]) -> _T:
         with self._reads:
             return work(SqlRows(self._reading.cursor(), "?", ""))
+
+
+def _check_name(file: Path) -> None:
+    """Refuses a state with a second name, whose lock would be another.
+
+    Raises:
+        ParameterError: it has one.
+
+    """
+    if file.stat().st_nlink > 1:
+        raise ParameterError(
+            f"{file} has another name too, under which another process could have it: copy it, or "
+            f"remove the other"
+        )
 
 
 def _make(file: Path, *, allowed: bool) -> None:

@@ -13,7 +13,7 @@ use super::operations::{Operation, Takes, World, ones, operations, with_parts};
 use super::party::{CHAINS, DEGREE, SCALE, SCHEMES, chained, party};
 
 /// Methods that read or make a ciphertext and have no second thing that it could fail to match.
-const OTHERS: [&str; 21] = [
+const OTHERS: [&str; 22] = [
     // Reads the numbers of a ciphertext.
     "noise_budget",
     "planned",
@@ -26,6 +26,7 @@ const OTHERS: [&str; 21] = [
     "ciphertext_to_bytes",
     "seeded_to_bytes",
     // Of odd rings, in `slots`.
+    "linear_maps",
     "unpack",
     "unpacking_level",
     "extract",
