@@ -5,6 +5,7 @@ Run: python -m scripts.web_times
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import subprocess
@@ -77,12 +78,13 @@ def _times(x: Any, y: Any, samples: int) -> dict[str, dict[str, float]]:
         (folder / "rows.json").write_text(json.dumps({"rows": x[:samples].tolist()}))
         client.secret.save(folder / "secret.key", passphrase=_PASSPHRASE)
         there = json.loads(_node(str(Path(__file__).with_suffix(".mjs")), place))
+        kept = (folder / f"{count}.key" for count in itertools.count())
         here = {
             "plan": _least(lambda: LinearPlan.from_bytes(data), 3),
             "key": _least(lambda: LinearClient(plan), 10),
             "encrypt": _least(lambda: client.encrypt(x[:samples]), 20),
             "decrypt": _least(lambda: client.decrypt(answer, query=query), 20),
-            "seal": _least(lambda: client.secret.save(folder / "k", passphrase=_PASSPHRASE), 1),
+            "seal": _least(lambda: client.secret.save(next(kept), passphrase=_PASSPHRASE), 1),
         }
     return {"Node": there, "Python": here}
 

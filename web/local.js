@@ -1,7 +1,8 @@
 /** What a client does here, without any service: a plan is read, samples are encrypted, answers read. */
 
+import { called } from "./calls.js";
 import { disclosure, printed } from "./disclosure.js";
-import { ParameterError, ShapeError, WireError, called } from "./errors.js";
+import { ParameterError, ShapeError, WireError } from "./errors.js";
 import { digest, started } from "./module.js";
 import { table } from "./tables.js";
 
