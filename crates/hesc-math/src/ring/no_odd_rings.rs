@@ -1,5 +1,5 @@
-//! What stands in a page for transforms of odd rings: nothing that a client does there needs one, and they were a third of
-//! what a page fetches. Nobody can make a value of these types, and compilers leave out what works on them.
+//! What stands in a page for transforms of odd rings: nothing that a client does there needs one, and with rustfft's planner
+//! they were a quarter of its module. Nobody can make a value of these types, and compilers leave out what works on them.
 
 use super::RingIndex;
 use crate::Word;
