@@ -65,6 +65,17 @@ test("what cannot do better is not asked again", async () => {
   for (const there of [longer, untrusted]) assert.deepEqual(there.waits, []);
 });
 
+test("a service that says nothing, or almost nothing, is not waited for", async () => {
+  const silent = around();
+  silent.fetch = (_, { signal }) =>
+    new Promise((_done, refuse) => signal.addEventListener("abort", () => refuse(signal.reason)));
+  await assert.rejects(exchange(asked, { patience: 0.1, timeout: 0.02 }, silent), /no byte came in time/);
+  const dripping = around(() => new Response(new ReadableStream({ pull: (drops) => drops.enqueue(new Uint8Array(1)) })));
+  // A minute for each drop.
+  dripping.now = () => (dripping.time += 60);
+  await assert.rejects(exchange(asked, { patience: 0, timeout: 60 }, dripping), /too slowly/);
+});
+
 test("redirections are not followed, and nothing of a browser goes along", async () => {
   const there = around(says(302, { location: "http://elsewhere" }));
   const got = await exchange(asked, limits, there);
