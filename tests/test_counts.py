@@ -76,6 +76,8 @@ HARMLESS = {
     "_support/new_files.py _Made _complete": "whether files of one call have their names",
     "protocols/candidates/encrypted_columns.py _EncryptedColumnSides _held": "measured memory",
     "cli/connections.py BoundedConnection _unspent": "bytes of one head",
+    "ml/remote/faces.py AsyncClient _closed": "whether a client was closed",
+    "ml/remote/faces.py Client _closed": "whether a client was closed",
     "ml/remote/drivers.py _Body _held": "bytes of one answer",
     "serve/admission.py Admission _all": "requests of one process at the moment",
     "serve/admission.py Admission _buckets": "requests of one process, of the last second",

@@ -27,6 +27,7 @@ BELOW = {
     "hesc-schemes": {"hesc-math", "hesc-kernels"},
     "hesc-circuits": {"hesc-schemes", "hesc-stochastic", "hesc-math", "hesc-kernels"},
     "hesc-client": {"hesc-circuits", "hesc-schemes", "hesc-kernels"},
+    "hesc-wasm": {"hesc-client", "hesc-circuits", "hesc-schemes", "hesc-math"},
     "hesc-py": {
         "hesc-client",
         "hesc-circuits",

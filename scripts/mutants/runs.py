@@ -155,7 +155,8 @@ def rust_programs(tree: Path) -> list[Program]:
     built = _cargo(
         tree,
         *("test", "--no-run", "--lib", "--tests", "--release", "--config", ".cargo/tests.toml"),
-        *("--workspace", "--exclude", "hesc-py", "--exclude", "hesc-bench"),
+        *("--workspace", "--exclude", "hesc-py", "--exclude", "hesc-wasm"),
+        *("--exclude", "hesc-bench"),
         *("--features", "hesc-circuits/tfhe"),
         "--message-format=json-render-diagnostics",
     )

@@ -1,6 +1,8 @@
 //! A client: a plan and a secret key.
 
+use hesc_circuits::plans::PlanError;
 use hesc_circuits::ring_products;
+use hesc_schemes::public_keys::{self, Part};
 use hesc_schemes::rlwe::{Rlwe, SecretKey};
 use rand_core::{CryptoRng, SeedableRng};
 use zeroize::Zeroizing;
@@ -28,12 +30,13 @@ pub struct Query {
 }
 
 impl Client {
-    /// A client with a new key, and the bytes of its public one, which a server of hidden weights is given.
-    pub fn generate(plan: Plan, rng: &mut impl CryptoRng) -> (Self, Vec<u8>) {
-        let scheme = scheme(&plan);
-        let (secret, public) = scheme.generate_keys(rng);
-        let public = scheme.public_key_to_bytes(&public);
-        (Self { plan, secret }, public)
+    /// A client with a new key, and what a server of hidden weights is given: [`Plan::generate_keys`].
+    ///
+    /// # Errors
+    /// None of a plan that was read.
+    pub fn generate(plan: Plan, rng: &mut impl CryptoRng) -> Found<(Self, Vec<u8>)> {
+        let (secret, public) = plan.generate_keys(rng)?;
+        Ok((Self { plan, secret }, public))
     }
 
     /// A client with a key that was kept.
@@ -42,7 +45,7 @@ impl Client {
     /// [`ClientError::Plan`] for other bytes, and the key of another set.
     pub fn with_secret(plan: Plan, bytes: &[u8]) -> Found<Self> {
         let read = scheme(&plan).secret_key_from_bytes(bytes);
-        let secret = read.map_err(hesc_circuits::plans::PlanError::from)?;
+        let secret = read.map_err(PlanError::from)?;
         Ok(Self { plan, secret })
     }
 
@@ -84,6 +87,18 @@ impl Client {
 
 /// What a plan is for whoever holds a key apart from it.
 impl Plan {
+    /// A new key of the plan's set, and the frame of its public one, as servers of all languages read it.
+    ///
+    /// # Errors
+    /// None of a plan that was read.
+    pub fn generate_keys(&self, rng: &mut impl CryptoRng) -> Found<(SecretKey, Vec<u8>)> {
+        let scheme = scheme(self);
+        let (secret, public) = scheme.generate_keys(rng);
+        let public = scheme.public_key_to_bytes(&public);
+        let framed = public_keys::join(&[(Part::Public, &public)]).map_err(PlanError::from)?;
+        Ok((secret, framed))
+    }
+
     /// A query of features that [`Plan::prepared`] gave, under a key of the plan's set.
     ///
     /// # Errors

@@ -154,6 +154,25 @@ impl Rings {
         &self.parts
     }
 
+    /// The least and the greatest value of each feature.
+    pub fn ranges(&self) -> (&[f64], &[f64]) {
+        (&self.low, &self.high)
+    }
+
+    /// The root mean square of a score's error, at most: errors of all ring products are apart.
+    pub fn error(&self) -> f64 {
+        self.together(ring_products::Plan::error)
+    }
+
+    /// What one server's errors stay within with a probability of 99 %.
+    pub fn deployment_error(&self) -> f64 {
+        self.together(ring_products::Plan::deployment_error)
+    }
+
+    fn together(&self, error: fn(&ring_products::Plan) -> f64) -> f64 {
+        self.parts.iter().map(|part| error(part).powi(2)).sum::<f64>().sqrt()
+    }
+
     /// Features of a part of samples, row after row.
     pub(crate) fn shared(&self, features: &[f64], place: usize) -> Vec<f64> {
         let (count, each) = (self.parts.len(), self.parts[0].layout().features);

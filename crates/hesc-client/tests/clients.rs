@@ -75,7 +75,7 @@ fn answered(plan: &Plan, query: &[u8]) -> Vec<u8> {
 #[test]
 fn samples_go_up_and_scores_come_back() {
     let mut rng = AesCtrRng::seed_from_u64(1);
-    let (client, _) = Client::generate(linear(&document("", "")).unwrap(), &mut rng);
+    let (client, _) = Client::generate(linear(&document("", "")).unwrap(), &mut rng).unwrap();
     let query = client.encrypt(table(&SAMPLES), false, &mut rng).unwrap();
     assert_eq!((query.clipped, query.clipped_samples), (0, 0));
     let answer = answered(client.plan(), &query.data);
@@ -102,7 +102,7 @@ fn samples_go_up_and_scores_come_back() {
     let plan = || linear(&document("", "")).unwrap();
     let kept = Client::with_secret(plan(), &client.secret()).unwrap();
     assert_eq!(kept.decrypt(&answer, None).unwrap(), scores);
-    let (other, _) = Client::generate(plan(), &mut rng);
+    let (other, _) = Client::generate(plan(), &mut rng).unwrap();
     assert!(matches!(other.decrypt(&answer, None), Err(ClientError::Plan(PlanError::Scheme(_)))));
 }
 
@@ -126,7 +126,7 @@ fn parts_of_a_model_add_up() {
     let text = format!("{}\"inputs\":3,\"names\":[],\"steps\":[],{}", &text[..from], &text[to..]);
     let classes = r#"{"type":"str","values":["a","b","c"]}"#;
     let text = text.replace(classes, "null").replace("softmax", "none");
-    let (client, _) = Client::generate(linear(text.as_bytes()).unwrap(), &mut rng);
+    let (client, _) = Client::generate(linear(text.as_bytes()).unwrap(), &mut rng).unwrap();
     // 64 ciphertexts in all.
     assert_eq!(client.plan().rows(), 32 * rings[0].layout().capacity());
     let samples = [0.5, -0.25, 1.0, -1.0, 1.0, 0.0];
@@ -163,7 +163,7 @@ fn said<T>(found: Result<T, ClientError>) -> String {
 #[test]
 fn what_does_not_belong_together_is_refused() {
     let mut rng = AesCtrRng::seed_from_u64(2);
-    let (client, _) = Client::generate(linear(&document("", "")).unwrap(), &mut rng);
+    let (client, _) = Client::generate(linear(&document("", "")).unwrap(), &mut rng).unwrap();
     let query = client.encrypt(table(&SAMPLES), false, &mut rng).unwrap().data;
     let answer = answered(client.plan(), &query);
     let again = client.encrypt(table(&SAMPLES), false, &mut rng).unwrap().data;
@@ -179,7 +179,7 @@ fn what_does_not_belong_together_is_refused() {
     let regressor = linear(text.replace("softmax", "square").as_bytes()).unwrap();
     assert_eq!(regressor.predictions(&[0.0; 3]), Ok(None));
     assert_eq!(regressor.numbers(&[-3.0, 0.0, 1.0]), [9.0, 0.0, 1.0]);
-    let (other, _) = Client::generate(regressor, &mut rng);
+    let (other, _) = Client::generate(regressor, &mut rng).unwrap();
     assert!(said(other.decrypt(&answer, None)).contains("of another plan"));
     let error = client.encrypt(table(&[3.0, 9.0]), false, &mut rng).unwrap_err();
     assert!(error.to_string().starts_with("feature 1 ('weight') of sample 0"), "{error}");

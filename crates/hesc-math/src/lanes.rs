@@ -73,6 +73,10 @@ pub trait Lanes: Copy {
     /// `b` where the mask is set, `a` elsewhere.
     fn select(self, mask: Self::Mask, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// Lane `j` of vector `i` becomes lane `i` of vector `j`.
+    #[cfg_attr(
+        target_family = "wasm",
+        expect(dead_code, reason = "transforms of odd rings take it")
+    )]
     fn transpose(self, rows: [Self::Vector; LANES]) -> [Self::Vector; LANES];
 
     #[inline(always)]
@@ -418,7 +422,7 @@ pub trait Kernel {
 /// Whether this machine has lanes in hardware. Where it has none, a loop on 64-bit multipliers beats
 /// the portable twin wherever residues fit a word.
 pub fn available() -> bool {
-    at_least(Kernels::Avx512Ifma)
+    cfg!(target_arch = "x86_64") && at_least(Kernels::Avx512Ifma)
 }
 
 /// Runs a kernel with the best lanes of this machine.

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use rustfft::num_complex::Complex64;
 use rustfft::{Fft, FftPlanner};
-use zeroize::Zeroize;
 
-use super::RingIndex;
+use super::{RingIndex, wipe};
 
 /// The values of real polynomials of an odd ring at the complex roots of unity.
 #[derive(Clone)]
@@ -85,14 +84,6 @@ impl Embedding {
         let result = values.iter().map(|value| [value.re, value.im]).collect();
         wipe(&mut values);
         result
-    }
-}
-
-/// Overwrites numbers that must not stay in memory.
-pub fn wipe(numbers: &mut [Complex64]) {
-    for number in numbers {
-        number.re.zeroize();
-        number.im.zeroize();
     }
 }
 

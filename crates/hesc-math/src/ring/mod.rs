@@ -2,16 +2,22 @@
 //! automorphisms and norms, and polynomials whose domain is in their type.
 
 mod automorphism;
+#[cfg(not(target_family = "wasm"))]
 mod axes;
+#[cfg_attr(target_family = "wasm", expect(dead_code, reason = "most of it is of odd rings"))]
 mod convolution;
 #[cfg(test)]
 pub(crate) mod definition;
+#[cfg(not(target_family = "wasm"))]
 mod embedding;
+#[cfg(not(target_family = "wasm"))]
 mod fermat;
 mod group_algebra;
 mod index;
 pub mod kernels;
 pub mod lazy_sums;
+#[cfg(target_family = "wasm")]
+mod no_odd_rings;
 mod norms;
 mod poly;
 mod prime;
@@ -22,17 +28,23 @@ mod transform;
 use std::sync::Arc;
 
 pub use automorphism::Automorphism;
-pub use embedding::{Embedding, wipe};
+pub use embedding::Embedding;
 pub use group_algebra::{Convolver, GroupAlgebra};
 pub use index::{MAX_RING_DEGREE, MIN_RING_DEGREE, RingIndex};
 pub use poly::{Coeff, Domain, Eval, Poly};
 pub use prime::Prime;
 pub(crate) use reduction::Reduction;
-pub use roots::{Roots, pairs};
+pub use roots::{Roots, pairs, wipe};
 pub use rustfft::num_complex::Complex64;
 pub(crate) use transform::Transform;
 
 use crate::{MathError, Modulus, Word};
+#[cfg(target_family = "wasm")]
+use no_odd_rings as axes;
+#[cfg(target_family = "wasm")]
+use no_odd_rings as embedding;
+#[cfg(target_family = "wasm")]
+use no_odd_rings as fermat;
 
 /// The ring `Z_q[X]/Phi_m(X)`, `q` the product of one or several of its primes that fit the word `W`.
 /// Cheap to clone.

@@ -6,7 +6,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use rustfft::num_complex::Complex64;
-use rustfft::{Fft, FftPlanner};
+use rustfft::{Fft, FftDirection};
+use zeroize::Zeroize as _;
 
 /// The transform of one ring degree `N`, a power of two. Odd rings have an [`Embedding`](super::Embedding).
 ///
@@ -24,18 +25,29 @@ impl fmt::Debug for Roots {
     }
 }
 
+/// The best for this processor.
+#[cfg(not(target_family = "wasm"))]
+fn transform(pairs: usize, direction: FftDirection) -> Arc<dyn Fft<f64>> {
+    rustfft::FftPlanner::new().plan_fft(pairs, direction)
+}
+
+/// One alone: a page would fetch all that the planner knows.
+#[cfg(target_family = "wasm")]
+fn transform(pairs: usize, direction: FftDirection) -> Arc<dyn Fft<f64>> {
+    Arc::new(rustfft::algorithm::Radix4::new(pairs, direction))
+}
+
 impl Roots {
     /// Tables of a ring degree.
     pub fn new(ring_degree: usize) -> Self {
         let pairs = ring_degree / 2;
-        let mut planner = FftPlanner::new();
         Self {
             twists: (0..pairs)
                 .map(|k| Complex64::from_polar(1.0, PI * k as f64 / ring_degree as f64))
                 .collect(),
             // Evaluation has positive exponents, which rustfft calls the inverse.
-            forward: planner.plan_fft_inverse(pairs),
-            inverse: planner.plan_fft_forward(pairs),
+            forward: transform(pairs, FftDirection::Inverse),
+            inverse: transform(pairs, FftDirection::Forward),
         }
     }
 
@@ -85,4 +97,12 @@ impl Roots {
 pub fn pairs(coefficients: &[f64], factor: f64) -> Vec<Complex64> {
     let (low, high) = coefficients.split_at(coefficients.len() / 2);
     low.iter().zip(high).map(|(re, im)| Complex64::new(re * factor, im * factor)).collect()
+}
+
+/// Overwrites numbers that must not stay in memory.
+pub fn wipe(numbers: &mut [Complex64]) {
+    for number in numbers {
+        number.re.zeroize();
+        number.im.zeroize();
+    }
 }

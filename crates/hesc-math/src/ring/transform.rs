@@ -13,6 +13,7 @@ const WRONG_BITS: u32 = 50;
 /// The number-theoretic transform of a ring modulo one prime: between the coefficients in the basis
 /// of [`RingIndex::exponents`] and the values at the primitive `m`-th roots of unity.
 #[derive(Debug, Clone)]
+#[cfg_attr(target_family = "wasm", expect(dead_code, reason = "nobody makes those of odd rings"))]
 pub(crate) enum Transform<W: Word> {
     /// For powers of two.
     Negacyclic { plan: W::Plan, ring_degree: usize },
@@ -42,6 +43,11 @@ impl<W: Word> Transform<W> {
         if modulus >> max_bits != 0 || modulus % step != 1 || !is_prime(modulus) {
             return Err(MathError::Modulus { modulus, max_bits, step });
         }
+        Self::odd(index, modulus)
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn odd(index: RingIndex, modulus: u64) -> Result<Self, MathError> {
         let reducer = Reducer::new(modulus);
         let wide = size_of::<W>() == size_of::<u64>();
         let on_lanes = if wide { FermatTransform::new(index, &reducer) } else { None };
@@ -49,6 +55,11 @@ impl<W: Word> Transform<W> {
             Some(transform) => Self::Fermat { transform: Box::new(transform), reducer },
             None => Self::Axes(AxisTransforms::new(index, reducer)),
         })
+    }
+
+    #[cfg(target_family = "wasm")]
+    fn odd(index: RingIndex, modulus: u64) -> Result<Self, MathError> {
+        Err(MathError::Modulus { modulus, max_bits: 0, step: index.modulus_step() })
     }
 
     /// Coefficients to evaluations, in place.

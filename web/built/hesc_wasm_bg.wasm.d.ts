@@ -1,0 +1,30 @@
+/* tslint:disable */
+/* eslint-disable */
+export const memory: WebAssembly.Memory;
+export const __wbg_key_free: (a: number, b: number) => void;
+export const __wbg_plan_free: (a: number, b: number) => void;
+export const __wbg_query_free: (a: number, b: number) => void;
+export const key_decrypt: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number, number];
+export const key_encrypt: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number) => [number, number, number];
+export const key_generate: (a: number) => [number, number, number];
+export const key_open: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
+export const key_public: (a: number) => [number, number];
+export const key_seal: (a: number, b: number, c: number, d: number) => [number, number, number, number];
+export const plan_new: (a: number, b: number) => [number, number, number];
+export const plan_numbers: (a: number, b: number, c: number) => [number, number];
+export const plan_places: (a: number, b: number, c: number) => [number, number, number, number];
+export const plan_probabilities: (a: number, b: number, c: number) => [number, number, number, number];
+export const plan_said: (a: number) => [number, number];
+export const plan_sizes: (a: number, b: number) => [number, number];
+export const query_clipped: (a: number) => number;
+export const query_clippedSamples: (a: number) => number;
+export const query_data: (a: number) => [number, number];
+export const transformed: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number) => [number, number, number, number];
+export const __wbindgen_exn_store: (a: number) => void;
+export const __externref_table_alloc: () => number;
+export const __wbindgen_externrefs: WebAssembly.Table;
+export const __wbindgen_malloc: (a: number, b: number) => number;
+export const __wbindgen_free: (a: number, b: number, c: number) => void;
+export const __externref_table_dealloc: (a: number) => void;
+export const __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
+export const __wbindgen_start: () => void;

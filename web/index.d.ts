@@ -1,0 +1,155 @@
+/** A cell: null, undefined and NaN are missing ones. */
+export type Cell = number | string | boolean | null | undefined;
+/** A row: cells in the plan's order, or by its names. */
+export type Sample = ReadonlyArray<Cell> | Float64Array | Readonly<Record<string, Cell>>;
+export type Label = number | bigint | string | boolean;
+
+export declare class HescError extends Error {}
+/** Damaged bytes, another object's, and what does not belong together. */
+export declare class WireError extends HescError {}
+/** Another number of cells or rows, and cells of another kind. */
+export declare class ShapeError extends HescError {}
+/** Values beyond their ranges, missing ones, and categories that a model does not know. */
+export declare class OutOfRangeError extends HescError {}
+/** What was asked for cannot be. */
+export declare class ParameterError extends HescError {}
+/** Made under another key. */
+export declare class KeyMismatchError extends HescError {}
+/** What no declared features give, and another passphrase. Tell nobody who made the answer. */
+export declare class DecryptionError extends HescError {}
+/** What a service refuses, or does not do. */
+export declare class ServiceError extends HescError {
+  /** What the service calls it, such as "budget"; empty where it said nothing. */
+  readonly problem: string;
+  /** Of HTTP; 0 where no answer came. */
+  readonly status: number;
+}
+
+export interface Fidelity {
+  readonly way: "bins" | "additive";
+  readonly rows: number;
+  readonly unseen: boolean;
+  readonly agreement: number | null;
+  readonly explained: number | null;
+  readonly apart: number;
+}
+
+/** What client and server of linear scores agree upon. Public. */
+export declare class Plan {
+  private constructor();
+  /** Reads `client/plan.json`, strictly; `digest` is the SHA-256 that it has to have. */
+  static read(bytes: Uint8Array, options?: { digest?: string }): Promise<Plan>;
+  readonly bytes: Uint8Array;
+  readonly digest: string;
+  readonly inputs: number;
+  /** One for each column, or none. */
+  readonly names: readonly string[];
+  /** What the cells of each column are; of "any" only whether they are there is looked at. */
+  readonly kinds: ReadonlyArray<"number" | "word" | "any">;
+  /** What is encrypted of a sample: as many numbers, within these ranges. */
+  readonly features: number;
+  readonly low: readonly number[];
+  readonly high: readonly number[];
+  /** Scores of a sample. */
+  readonly outputs: number;
+  /** None of a regressor. Whole numbers beyond 2^53 are bigints. */
+  readonly classes: readonly Label[] | null;
+  readonly link: string;
+  /** Whether scores give probabilities. */
+  readonly probabilities: boolean;
+  readonly calibrated: boolean;
+  readonly fidelity: Fidelity | null;
+  /** The root mean square of a score's error, at most. */
+  readonly error: number;
+  readonly deploymentError: number;
+  /** Numbers that a server of hidden weights gives in all; null where weights are not hidden. */
+  readonly hidden: number | null;
+  /** Samples of a query, at most. */
+  readonly rows: number;
+  readonly parts: number;
+  readonly ringDegree: number;
+  readonly assurance: string;
+  /** Bytes of the answer to a query, at most. */
+  readonly longest: number;
+  /** Bytes for so many samples, over as many queries as they take. */
+  sizes(samples?: number): { up: number; down: number };
+  /** Who holds and learns what. `String(plan)` is the same as text. */
+  disclosure(): { title: string; rows: Record<string, string> };
+  toString(): string;
+}
+
+export interface Query {
+  /** For the server. */
+  data: Uint8Array;
+  /** Values that were brought within their ranges, and samples that had such. */
+  clipped: number;
+  clippedSamples: number;
+}
+
+export interface Result {
+  /** Classes; or numbers, rows of them where a sample has several. */
+  predictions: Array<Label | number[]>;
+  scores: number[][];
+  probabilities: number[][] | null;
+  /** The root mean square of a score's error, at most. */
+  error: number;
+}
+
+export interface Kept {
+  /** What `seal` gave, here or Python's `client.secret.save(path, passphrase=)`. */
+  sealed: Uint8Array;
+  passphrase: string;
+  /** Wanted by plans that hide weights. */
+  publicKeys?: Uint8Array;
+}
+
+/** A plan and a secret key, which stays in the module's memory and leaves it by `seal` alone. */
+export declare class LocalClient {
+  private constructor();
+  static generate(plan: Plan): Promise<LocalClient>;
+  static open(plan: Plan, kept: Kept): Promise<LocalClient>;
+  readonly plan: Plan;
+  /** The key under a passphrase: Argon2id with 64 MiB, a fraction of a second. */
+  seal(passphrase: string): Uint8Array;
+  publicKeys(): Uint8Array;
+  encrypt(samples: readonly Sample[], options?: { clip?: boolean }): Query;
+  /** Errors of it go to nobody who made the answer. */
+  decrypt(answer: Uint8Array, query: Uint8Array): Result;
+  /** Wipes the key. */
+  close(): void;
+}
+
+export interface Options {
+  /** What the service knows the client by. */
+  token: string;
+  /** The plan's digest, as the model's owner tells it; without it the token's only model, on the service's word. */
+  model?: string;
+  /** A key that was kept; without it a new one is made. */
+  kept?: Kept;
+  /** Called with the plan in words when it was fetched; by default it goes to `console.error`. */
+  show?: ((text: string) => void) | null;
+  /** Seconds that a busy or silent service is waited for: 300. */
+  patience?: number;
+  /** Seconds without a byte after which a request has failed: 60. */
+  timeout?: number;
+  /** Queries under way at once: 4. */
+  atOnce?: number;
+  /** Take `http://` to other machines too, where whoever is between reads the token. */
+  insecureHttp?: boolean;
+}
+
+/** A model of a service. */
+export declare class Client {
+  constructor(url: string, options: Options);
+  local(): Promise<LocalClient>;
+  plan(): Promise<Plan>;
+  budgets(): Promise<Record<string, unknown>>;
+  /** Queries of `local`, sent as they are. */
+  answers(queries: readonly Uint8Array[]): Promise<Uint8Array[]>;
+  results(samples: readonly Sample[], options?: { clip?: boolean }): Promise<Result & { clipped: number }>;
+  predict(samples: readonly Sample[], options?: { clip?: boolean }): Promise<Result["predictions"]>;
+  close(): Promise<void>;
+}
+
+/** Fetches and starts the compiled part; everything above does it where it is needed. */
+export declare function started(): Promise<unknown>;

@@ -1,0 +1,213 @@
+/** What a client does here, without any service: a plan is read, samples are encrypted, answers read. */
+
+import { called } from "./calls.js";
+import { disclosure, printed } from "./disclosure.js";
+import { ParameterError, ShapeError, WireError } from "./errors.js";
+import { digest, started } from "./module.js";
+import { table } from "./tables.js";
+
+const HEADS = 1 << 16;
+const DIGEST = /^[0-9a-f]{64}$/;
+
+/** Whole numbers as numbers, but for those that a number does not hold. */
+function classesOf(found) {
+  if (found === null) return null;
+  if (found.type !== "int") return found.values;
+  const small = (text) => Number.isSafeInteger(Number(text));
+  return found.values.map((text) => (small(text) ? Number(text) : BigInt(text)));
+}
+
+function bytesOf(data, what) {
+  if (!(data instanceof Uint8Array)) throw new ParameterError(`${what} is a Uint8Array`);
+  return data;
+}
+
+function passphraseOf(passphrase) {
+  if (typeof passphrase !== "string" || passphrase === "")
+    throw new ParameterError("a key is sealed under a passphrase, which is a text");
+  return passphrase;
+}
+
+/** What client and server of linear scores agree upon. Public. */
+export class Plan {
+  #read;
+  #steps;
+
+  constructor(compiled, bytes, hash) {
+    this.#read = called(() => new compiled.Plan(bytes));
+    this.#steps = JSON.parse(new TextDecoder().decode(bytes)).steps;
+    const said = JSON.parse(this.#read.said());
+    Object.assign(this, said, { classes: classesOf(said.classes), digest: hash, bytes: bytes.slice() });
+    Object.freeze(this);
+  }
+
+  /**
+   * Reads `client/plan.json`, strictly.
+   *
+   * @param {Uint8Array} bytes
+   * @param {{digest?: string}} [options] the SHA-256 that it has to have, as the model's owner tells it
+   */
+  static async read(bytes, { digest: wanted } = {}) {
+    bytesOf(bytes, "a plan");
+    if (wanted !== undefined && !DIGEST.test(wanted))
+      throw new ParameterError("digest is SHA-256 of a plan, 64 digits 0-9 and a-f");
+    const found = await digest(bytes);
+    if (wanted !== undefined && found !== wanted)
+      throw new WireError("this plan is not the one that its digest names; do not use it");
+    return new Plan(await started(), bytes, found);
+  }
+
+  /** Bytes up and down for so many samples, over as many queries as they take. */
+  sizes(samples = 1) {
+    const total = { up: 0, down: 0 };
+    for (let left = samples; left > 0; left -= this.rows) {
+      const [up, down] = this.#read.sizes(Math.min(left, this.rows));
+      total.up += up;
+      total.down += down;
+    }
+    return total;
+  }
+
+  /** Bytes of an answer, at most. */
+  get longest() {
+    return HEADS + 2 * this.sizes(this.rows).down;
+  }
+
+  /** Who holds and learns what, with errors and bytes. */
+  disclosure() {
+    return disclosure(this, this.#steps, (samples) => this.sizes(samples));
+  }
+
+  toString() {
+    return printed(this.disclosure());
+  }
+
+  /** For `LocalClient`. */
+  get compiled() {
+    return this.#read;
+  }
+}
+
+/** A plan and a secret key. The key stays in the module's memory, and leaves it by `seal` alone. */
+export class LocalClient {
+  #plan;
+  #key;
+
+  constructor(plan, key) {
+    this.#plan = plan;
+    this.#key = key;
+  }
+
+  /** A client with a new key. */
+  static async generate(plan) {
+    const { Key } = await started();
+    return new LocalClient(plan, called(() => Key.generate(plan.compiled)));
+  }
+
+  /**
+   * A client with a key that was sealed, here or by Python's `client.secret.save(path, passphrase=)`.
+   *
+   * @param {Plan} plan
+   * @param {{sealed: Uint8Array, passphrase: string, publicKeys?: Uint8Array}} kept
+   */
+  static async open(plan, { sealed, passphrase, publicKeys = new Uint8Array() }) {
+    const { Key } = await started();
+    const [own, words] = [bytesOf(sealed, "a sealed key"), passphraseOf(passphrase)];
+    const given = bytesOf(publicKeys, "what public keys are read from");
+    return new LocalClient(plan, called(() => Key.open(plan.compiled, own, words, given)));
+  }
+
+  get plan() {
+    return this.#plan;
+  }
+
+  /** The key under a passphrase (Argon2id, 64 MiB), to be kept. Python reads it as a key file. */
+  seal(passphrase) {
+    const words = passphraseOf(passphrase);
+    return called(() => this.#held.seal(this.#plan.compiled, words));
+  }
+
+  /** What a server of hidden weights is given. */
+  publicKeys() {
+    const found = this.#held.public();
+    if (found.length > 0) return found;
+    throw new ParameterError("a kept key comes without its public ones: keep publicKeys() beside it");
+  }
+
+  get #held() {
+    if (this.#key === null) throw new ParameterError("this client is closed");
+    return this.#key;
+  }
+
+  /**
+   * Transforms and encrypts rows, `plan.rows` of them at most.
+   *
+   * @param {Array<Array<number|string|boolean|null>>|Array<object>} samples cells in the plan's order, or by its names
+   * @param {{clip?: boolean}} [options] clip: bring values beyond the plan's ranges within them, and count them
+   */
+  encrypt(samples, { clip = false } = {}) {
+    const { rows, numbers, text, lengths } = table(samples, this.#plan);
+    if (rows > this.#plan.rows)
+      throw new ShapeError(
+        `${rows} samples in a query of ${this.#plan.rows} at most; send them as several`,
+      );
+    try {
+      const query = called(() =>
+        this.#held.encrypt(this.#plan.compiled, rows, numbers, text, lengths, clip),
+      );
+      const found = { data: query.data, clipped: query.clipped, clippedSamples: query.clippedSamples };
+      query.free();
+      return found;
+    } finally {
+      numbers.fill(0);
+      text.fill(0);
+      lengths.fill(0);
+    }
+  }
+
+  /**
+   * What the answer to a query says. Errors of it go to nobody who made the answer.
+   *
+   * @param {Uint8Array} answer
+   * @param {Uint8Array} query what was asked: an answer to another one is refused
+   */
+  decrypt(answer, query) {
+    const plan = this.#plan;
+    bytesOf(query, "a query");
+    if (bytesOf(answer, "an answer").length > plan.longest)
+      throw new WireError(
+        `an answer of this plan has ${plan.longest} bytes at most; this one has ${answer.length}`,
+      );
+    const scores = called(() => this.#held.decrypt(plan.compiled, answer, query));
+    return concluded(plan, scores);
+  }
+
+  /** Wipes the key. */
+  close() {
+    this.#key?.free();
+    this.#key = null;
+  }
+}
+
+function rowsOf(flat, width) {
+  const count = flat.length / width;
+  return Array.from({ length: count }, (_, at) => Array.from(flat.subarray(at * width, (at + 1) * width)));
+}
+
+function concluded(plan, flat) {
+  const { compiled, classes } = plan;
+  const predictions =
+    classes === null
+      ? numbersOf(plan, called(() => compiled.numbers(flat)))
+      : Array.from(called(() => compiled.places(flat)), (place) => classes[place]);
+  const probabilities =
+    classes !== null && plan.probabilities
+      ? rowsOf(called(() => compiled.probabilities(flat)), classes.length)
+      : null;
+  return { predictions, scores: rowsOf(flat, plan.outputs), probabilities, error: plan.error };
+}
+
+/** One number for a sample, or a row of them where it has several. */
+function numbersOf(plan, flat) {
+  return plan.outputs === 1 ? Array.from(flat) : rowsOf(flat, plan.outputs);
+}
