@@ -221,16 +221,23 @@ def _listening(host: str, port: int) -> socket.socket:
 class _Printable(logging.Formatter):
     """Lines in which nothing that came from outside begins another line."""
 
+    _second, _text = -1, ""
+
     def format(self, record: logging.LogRecord) -> str:
-        """One line."""
-        return printable(super().format(record))
+        """One line. What it says of an error is in its message: there is no traceback."""
+        second = int(record.created)
+        if second != self._second:
+            # Once a second: a date takes longer than the rest of a line.
+            self._second, self._text = second, self.formatTime(record, "%Y-%m-%d %H:%M:%S")
+        at = f"{self._text},{int(record.msecs):03}"
+        return printable(f"{at} {record.levelname} {record.getMessage()}")
 
 
 def _log_lines() -> None:
     # Nothing of these is in a line, and finding them takes longer than the line.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Printable("%(asctime)s %(levelname)s %(message)s"))
+    handler.setFormatter(_Printable())
     for name, level in (("hesc.serve", logging.INFO), ("uvicorn", logging.WARNING)):
         logger = logging.getLogger(name)
         logger.setLevel(level)

@@ -133,9 +133,13 @@ class Application:
             where = "" if at is None else f"{at.tb_frame.f_code.co_filename}:{at.tb_lineno}"
             _LOG.error("failed: %s at %s", type(error).__name__, where)
         try:
-            seconds = self._seconds + len(response.body) / SLOWEST
-            async with asyncio.timeout(seconds):
-                await _send(response.and_heads(*self._origins.shown(headers)), send)
+            whole = response.and_heads(*self._origins.shown(headers))
+            if len(response.body) <= _PIECE:
+                # A server takes that much at once, read or not.
+                await _send(whole, send)
+            else:
+                async with asyncio.timeout(self._seconds + len(response.body) / SLOWEST):
+                    await _send(whole, send)
         except TimeoutError:
             # Who does not read it ends with its connection, which the server closes.
             seen.route = "unread"

@@ -126,8 +126,8 @@ class Handlers:
         return Response(200, self._figures.text(now).encode(), (("content-type", CONTENT),))
 
     def _most(self, model: ServedModel) -> int | None:
-        """Answers that a model gives in all, as the file of tokens says now."""
-        return self._tokens.book().budgets.get(model.digest)
+        """Answers that a model gives in all, as the file said when the token was looked for."""
+        return self._tokens.seen.budgets.get(model.digest)
 
     async def _model(self, holder: Holder, model: ServedModel, request: HttpRequest) -> Response:
         del request

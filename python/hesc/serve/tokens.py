@@ -130,6 +130,11 @@ class TokenFile:
                     _LOG.warning("tokens cannot be read, the former are in force: %s", said)
             return self._book
 
+    @property
+    def seen(self) -> Book:
+        """What it said when somebody looked last."""
+        return self._book
+
     def _state(self) -> tuple[int, ...]:
         try:
             found = self._path.stat()

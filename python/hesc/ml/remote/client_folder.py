@@ -8,6 +8,7 @@ credit/public.keys   what the service is given, where the plan needs it
 from __future__ import annotations
 
 import hashlib
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
@@ -151,6 +152,11 @@ class KeptClient:
             return self._keys(self._folder)
         found: bytes = self._client.public_keys()
         return found
+
+    @cached_property
+    def keys_sha256(self) -> str:
+        """What the service calls these keys by."""
+        return hashlib.sha256(self.public_keys()).hexdigest()
 
     def _keys(self, folder: Path) -> bytes:
         return read_whole(folder / _KEYS, _KEY_BYTES, "a file of public keys")

@@ -227,15 +227,14 @@ class Flows:
     def _heads(self) -> dict[str, str]:
         if not registry.server_takes_keys(self.kept.plan):
             return {}
-        return {"hesc-keys": hashlib.sha256(self.kept.public_keys()).hexdigest()}
+        return {"hesc-keys": self.kept.keys_sha256}
 
     def _give_keys(self) -> Flow[None]:
         if not registry.server_takes_keys(self.kept.plan):
             raise WireError("the service asks for keys, and this plan has none for it")
         doing("sending public keys")
-        keys = self.kept.public_keys()
-        path = f"{self._path}/keys/{hashlib.sha256(keys).hexdigest()}"
-        got = yield from self._exchange(Asked("PUT", path, _SMALL, keys))
+        path = f"{self._path}/keys/{self.kept.keys_sha256}"
+        got = yield from self._exchange(Asked("PUT", path, _SMALL, self.kept.public_keys()))
         if got.status != 204:
             raise refused(got)
 
