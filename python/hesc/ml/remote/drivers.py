@@ -104,7 +104,8 @@ class Address:
 def _checked(url: object) -> tuple[str, bool]:
     """An address without its last slash, and whether it leaves the machine unencrypted."""
     try:
-        parts = urlsplit(url) if isinstance(url, str) else None
+        plain = isinstance(url, str) and url.isascii() and url.isprintable() and " " not in url
+        parts = urlsplit(str(url)) if plain else None
         host = None if parts is None else parts.hostname
     except ValueError:
         parts = host = None
