@@ -6,8 +6,10 @@ import logging
 import socket
 import ssl
 import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path  # noqa: TC003 - typer reads annotations
+from threading import Thread
 from typing import Annotated, Any, Final
 
 import typer
@@ -20,6 +22,8 @@ _MIB: Final = 1 << 20
 _DRAIN: Final = 60
 """Seconds that requests under way have when the service is ended."""
 _CONNECTIONS: Final = 1000
+_LINES_WAIT: Final = 0.2
+"""Seconds that lines of the log wait for others."""
 
 
 def serve(
@@ -233,10 +237,45 @@ class _Printable(logging.Formatter):
         return printable(f"{at} {record.levelname} {record.getMessage()}")
 
 
+class _Lines(logging.Handler):
+    """Lines on standard error, several at once: one by one they take as long as an answer.
+
+    Those of a fifth of a second wait, unless one of them warns.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waiting: list[str] = []
+        self._writer = Thread(target=self._write, name="hesc log", daemon=True)
+        self._writer.start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Takes a line."""
+        self._waiting.append(self.format(record))
+        if record.levelno >= logging.WARNING:
+            self.flush()
+
+    def flush(self) -> None:
+        """Writes what waits; at the end of the process too."""
+        self.acquire()
+        try:
+            lines, self._waiting = self._waiting, []
+            if lines:
+                sys.stderr.write("\n".join(lines) + "\n")
+                sys.stderr.flush()
+        finally:
+            self.release()
+
+    def _write(self) -> None:
+        while True:
+            time.sleep(_LINES_WAIT)
+            self.flush()
+
+
 def _log_lines() -> None:
     # Nothing of these is in a line, and finding them takes longer than the line.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _Lines()
     handler.setFormatter(_Printable())
     for name, level in (("hesc.serve", logging.INFO), ("uvicorn", logging.WARNING)):
         logger = logging.getLogger(name)
