@@ -79,7 +79,6 @@ HARMLESS = {
     "ml/remote/faces.py AsyncClient _closed": "whether a client was closed",
     "ml/remote/faces.py Client _closed": "whether a client was closed",
     "ml/remote/drivers.py _Body _held": "bytes of one answer",
-    "serve/admission.py Admission _all": "requests of one process at the moment",
     "serve/admission.py Admission _buckets": "requests of one process, of the last second",
     "serve/admission.py Admission _under_way": "requests of one process at the moment",
     "serve/admission.py Admission _usual": "what was measured",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 import secrets
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import httpx
@@ -14,7 +16,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
+from typer.testing import CliRunner
 
+from hesc import cli
 from hesc._native import ParameterError, WireError
 from hesc.ml import ClientFolder, PrivateClassifier
 from hesc.ml.deployment import write_server
@@ -27,7 +31,6 @@ from hesc.serve.tokens import Holder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 X, Y = load_iris(return_X_y=True)
 TOKEN: Final = secrets.token_urlsafe(32)
@@ -251,3 +254,12 @@ def test_a_job_is_of_the_records_that_it_was_asked_about(tmp_path: Path) -> None
         "most": None,
     }
     after.close()
+
+
+@pytest.mark.parametrize("file", ["hesc.service", "Containerfile"])
+def test_deployed_commands_have_options_that_there_are(file: str) -> None:
+    text = (Path(__file__).parents[1] / "deploy" / file).read_text()
+    start = text.index("hesc serve " if file == "hesc.service" else '"serve"')
+    options = set(re.findall(r"--[a-z-]+", text[start:]))
+    known = set(re.findall(r"--[a-z-]+", CliRunner().invoke(cli.app, ["serve", "--help"]).stdout))
+    assert {"--tokens", "--state"} <= options <= known

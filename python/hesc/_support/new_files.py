@@ -145,7 +145,7 @@ def for_owner(path: str, flags: int) -> int:
 
 
 def replace_file(path: str | PathLike[str], data: bytes) -> None:
-    """Writes a file in place of the one that is there, in one step: for caches.
+    """Writes a file in place of the one that is there, in one step, for its owner alone.
 
     Raises:
         OSError: it cannot be written; the old one is still there.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 CELLS: Final = 1 << 20
 """Features read at a time."""
 
+Clip = Annotated[bool, typer.Option("--clip", help="Bring values beyond their ranges to the ends.")]
 IgnoreExtra = Annotated[
     bool, typer.Option("--ignore-extra", help="Leave out columns that the plan does not know.")
 ]

@@ -18,7 +18,7 @@ import typer
 from hesc._native import HescError, ParameterError
 from hesc._support import documents
 from hesc._support.new_files import check_new, for_owner, new_files, read_whole
-from hesc.cli.batches import IgnoreExtra, after, batches, write_best, write_rows
+from hesc.cli.batches import Clip, IgnoreExtra, after, batches, write_best, write_rows
 from hesc.cli.kept import Kept, kept_in
 from hesc.cli.pairing import QueryName, answers_to, checked_name
 from hesc.cli.terminal import (
@@ -141,20 +141,44 @@ def _takes_keys(plan: Any) -> str:
     return "for the server" if registry.server_takes_keys(plan) else "for the model's owner"
 
 
+def words_of(secret: Path, passphrase_file: Path | None) -> str | None:
+    """The passphrase of a key's file: a file's first line, or asked for where the key has one."""
+    from hesc.secret import wants_passphrase
+
+    words = read_passphrase(passphrase_file)
+    if words is None and wants_passphrase(secret):
+        words = typer.prompt("passphrase", hide_input=True, err=True)
+    return words
+
+
+def check_rows(rows: Path, plan: Any, *, clip: bool, ignore_extra: bool) -> int:
+    """Finds a wrong row before anything is done with one; how many there are.
+
+    Raises:
+        HescError: as the table's reader and the plan's `prepared`; it says which row.
+
+    """
+    count = 0
+    with reading(rows, "checking") as file:
+        for first, batch in batches(file, plan, ignore_extra=ignore_extra):
+            with after(first):
+                plan.prepared(batch, clip=clip)
+            count += len(batch)
+    return count
+
+
 def opened_client(
     plan: Any, secret: Path, passphrase_file: Path | None, keys: Path | None = None
 ) -> Any:
     """A client with a key from a file, whose passphrase is asked for where it has one."""
-    from hesc.secret import SecretKey, wants_passphrase
+    from hesc.secret import SecretKey
 
     if keys is not None and not plan.encrypts_publicly:
         raise ParameterError(
             "a client of this plan encrypts under its secret key alone: leave out keys, or --keys"
         )
     given = None if keys is None else read_whole(keys, KEYS_BYTES, "a file of public keys")
-    words = read_passphrase(passphrase_file)
-    if words is None and wants_passphrase(secret):
-        words = typer.prompt("passphrase", hide_input=True, err=True)
+    words = words_of(secret, passphrase_file)
     kept = SecretKey.load(plan.params, secret, passphrase=words)
     return registry.client_of(plan, secret=kept, keys=given)
 
@@ -174,9 +198,7 @@ def encrypt(
     client: Folder,
     secret: Secret,
     out: Annotated[Path, typer.Option(help="New file for the encrypted samples.")],
-    clip: Annotated[
-        bool, typer.Option("--clip", help="Bring values beyond their ranges to the ends.")
-    ] = False,
+    clip: Clip = False,
     ignore_extra: IgnoreExtra = False,
     keys: Annotated[
         Path | None,
@@ -210,13 +232,8 @@ def encrypt(
         kept_in(opened, kept)
         prepared["prepared"] = True
     if rows.is_file():
-        # A wrong row is found before hours of work, and before prepared queries are used.
-        found_rows = 0
-        with reading(rows, "checking") as file:
-            for first, batch in batches(file, plan, ignore_extra=ignore_extra):
-                with after(first):
-                    plan.prepared(batch, clip=clip)
-                found_rows += len(batch)
+        # Before hours of work, and before prepared queries are used.
+        found_rows = check_rows(rows, plan, clip=clip, ignore_extra=ignore_extra)
         if prepared:
             opened.check_ready(found_rows)
     count = clipped = clipped_samples = queries = up = 0

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Self, TextIO
 
 from hesc._native import HescError
-from hesc._support.new_files import check_new, for_owner, new_file, read_whole
+from hesc._support.new_files import check_new, for_owner, new_file, read_whole, replace_file
 from hesc._support.strict_json import parsed
 
 if TYPE_CHECKING:
@@ -149,13 +149,7 @@ class PartialTable:
 
     def keep(self, number: int, query: bytes) -> None:
         """Keeps a query that is about to be sent."""
-        part = self._folder / f"{_QUERY}{number}.part"
-        part.unlink(missing_ok=True)
-        with open(part, "xb", opener=for_owner) as file:
-            file.write(query)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(self._folder / f"{_QUERY}{number}")
+        replace_file(self._folder / f"{_QUERY}{number}", query)
 
     def done(self, first: int) -> None:
         """Everything that was written belongs to what `counts` says; queries from `first` go."""
@@ -168,13 +162,7 @@ class PartialTable:
             "classes": self.classes,
             "written": self._written,
         }
-        part = self._folder / (_STATE + ".part")
-        part.unlink(missing_ok=True)
-        with open(part, "x", opener=for_owner, encoding="utf-8") as file:
-            json.dump(state, file)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(self._folder / _STATE)
+        replace_file(self._folder / _STATE, json.dumps(state).encode())
         for number in range(first, self.counts["queries"]):
             (self._folder / f"{_QUERY}{number}").unlink(missing_ok=True)
 

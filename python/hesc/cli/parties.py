@@ -10,7 +10,7 @@ import typer
 
 from hesc._native import ParameterError, WireError
 from hesc._support.new_files import read_whole
-from hesc.cli.batches import IgnoreExtra, after, batches
+from hesc.cli.batches import Clip, IgnoreExtra, after, batches
 from hesc.cli.files import KEYS_BYTES, Folder, check_apart, messages
 from hesc.cli.pairing import QueryName
 from hesc.cli.terminal import JsonFile, check_outputs, new_result, reading, tell
@@ -45,9 +45,7 @@ def encrypt(
     party: Annotated[str, typer.Option(help="Which of the plan's parties this is.")],
     keys: Annotated[Path, typer.Option(help="The client's public key, from the client itself.")],
     out: Annotated[Path, typer.Option(help="New file for the encrypted columns.")],
-    clip: Annotated[
-        bool, typer.Option("--clip", help="Bring values beyond their ranges to the ends.")
-    ] = False,
+    clip: Clip = False,
     ignore_extra: IgnoreExtra = False,
     json_file: JsonFile = None,
 ) -> None:

@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import typer
 
 from hesc._native import HescError
-from hesc.cli.batches import IgnoreExtra, after, batches, write_best, write_rows
-from hesc.cli.files import check_apart, check_wishes, error_of, warn_of_formulas
+from hesc.cli.batches import Clip, IgnoreExtra, after, batches, write_best, write_rows
+from hesc.cli.files import (
+    check_apart,
+    check_rows,
+    check_wishes,
+    error_of,
+    warn_of_formulas,
+    words_of,
+)
 from hesc.cli.partial import PartialTable
 from hesc.cli.terminal import (
     JsonFile,
@@ -25,6 +32,7 @@ from hesc.cli.terminal import (
     say,
     tell,
 )
+from hesc.ml.remote.client_folder import SECRET
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,9 +66,7 @@ def score(
     model: Annotated[
         str | None, typer.Option(help="Digest of the plan, as the model's owner tells it.")
     ] = None,
-    clip: Annotated[
-        bool, typer.Option("--clip", help="Bring values beyond their ranges to the ends.")
-    ] = False,
+    clip: Clip = False,
     ignore_extra: IgnoreExtra = False,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Write probabilities of classes too.")
@@ -117,12 +123,14 @@ def score(
     ) as client:
         plan = client.plan
         check_wishes(plan, probabilities, best)
-        _check_rows(rows, plan, wishes)
+        if not rows.is_file():
+            raise HescError(f"{rows} is no file: rows are read several times, a pipe will not do")
+        check_rows(rows, plan, clip=clip, ignore_extra=ignore_extra)
         before_rows = _seen(rows)
         belongs = {
             "rows": _sha256(rows),
             "plan": plan.digest.hex(),
-            "secret": _sha256(folder / "secret.key"),
+            "secret": _sha256(folder / SECRET),
             "wishes": list(wishes),
         }
         with PartialTable(out, belongs) as partial:
@@ -194,16 +202,6 @@ def _score(
     partial.done(first)
 
 
-def _check_rows(rows: Path, plan: Any, wishes: _Wishes) -> None:
-    """Finds a wrong row before anything is sent, and counted."""
-    if not rows.is_file():
-        raise HescError(f"{rows} is no file: rows are read three times, so a pipe will not do")
-    with reading(rows, "checking") as file:
-        for first, batch in batches(file, plan, ignore_extra=wishes.ignore_extra):
-            with after(first):
-                plan.prepared(batch, clip=wishes.clip)
-
-
 def _seen(path: Path) -> tuple[int, ...]:
     """What changes where a file does."""
     found = path.stat()
@@ -232,16 +230,10 @@ def _token(path: Path | None) -> str:
 
 def _words(folder: Path, path: Path | None, *, ask: bool) -> str | None:
     """The passphrase of the key in a folder, or of one that will be made there."""
-    from hesc.secret import wants_passphrase
-
-    words = read_passphrase(path)
-    if words is not None:
-        return words
-    secret = folder / "secret.key"
+    secret = folder / SECRET
     if secret.exists():
-        sealed = wants_passphrase(secret)
-        return typer.prompt("passphrase", hide_input=True, err=True) if sealed else None
-    if ask:
-        made: str = typer.prompt("passphrase", hide_input=True, confirmation_prompt=True, err=True)
-        return made
-    return None
+        return words_of(secret, path)
+    words = read_passphrase(path)
+    if words is None and ask:
+        words = typer.prompt("passphrase", hide_input=True, confirmation_prompt=True, err=True)
+    return words

@@ -37,13 +37,13 @@ class Admission:
         self._lock = Lock()
         self._under_way: Counter[str] = Counter()
         self._buckets: dict[str, tuple[float, float]] = {}
-        self._usual, self._all = 0.0, 0
+        self._usual = 0.0
 
     @property
     def taken(self) -> int:
         """Places that are taken."""
         with self._lock:
-            return self._all
+            return self._under_way.total()
 
     def count(self, holder: Holder) -> None:
         """Counts a request of a holder, whatever becomes of it.
@@ -76,19 +76,17 @@ class Admission:
         with self._lock:
             if self._under_way[holder.name] >= holder.concurrent:
                 raise RefusedError("too-many", self._again())
-            if self._all >= self._places:
+            if self._under_way.total() >= self._places:
                 raise RefusedError("busy", self._again())
             self._under_way[holder.name] += 1
-            self._all += 1
 
     def _again(self) -> tuple[str, str]:
-        wait = math.ceil(self._usual * max(1, self._all) / self._threads)
+        wait = math.ceil(self._usual * max(1, self._under_way.total()) / self._threads)
         return "retry-after", str(min(max(1, wait), _LONGEST))
 
     def leave(self, holder: Holder) -> None:
         """Gives a place back."""
         with self._lock:
-            self._all -= 1
             self._under_way[holder.name] -= 1
             if not self._under_way[holder.name]:
                 del self._under_way[holder.name]

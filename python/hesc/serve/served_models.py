@@ -70,7 +70,7 @@ class ServedModel:
         self.digest: str = self.plan.digest.hex()
         self.takes_keys = registry.server_takes_keys(self.plan)
         self._data = folder.model
-        self._base = registry.read_server(folder.model)
+        self._base: Any = registry.read_server(folder.model)
         self._prepared: Preparations | None = None
         self.label = self.digest[:12]
         """What figures call it."""
@@ -127,8 +127,7 @@ class ServedModel:
             index = Index.open(self.plan, path)
         except ParameterError:
             return False
-        base: Any = self._base
-        base.index = index
+        self._base.index = index
         with path.open("rb") as file:
             self.identity = f"{self.digest}+{hashlib.file_digest(file, 'sha256').hexdigest()}"
         return True
@@ -137,8 +136,7 @@ class ServedModel:
         """Keeps prepared queries in a folder, which is made, where the plan has any."""
         if self.plan.prepares:
             self._prepared = Preparations(folder / self.digest, most=_PREPARED)
-            base: Any = self._base
-            base.preparations = self._prepared
+            self._base.preparations = self._prepared
 
     def opened(self, keys: bytes | None) -> OpenServer:
         """A server with a client's keys, or without.

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
 _CLIENT: Final = "client"
-_SECRET: Final = "secret.key"  # noqa: S105 - a file's name
+SECRET: Final = "secret.key"  # noqa: S105 - a file's name
+"""The name of the secret key's file."""
 _KEYS: Final = "public.keys"
 _KEY_BYTES: Final = 1 << 31
 
@@ -120,7 +121,7 @@ class KeptClient:
                 files = {PLAN: plan.to_bytes()}
                 digest = plan.digest.hex()
                 folders.write(part / _CLIENT, "client folder", files, plan=digest, below={})
-                client.secret.save(part / _SECRET, passphrase=self._passphrase)
+                client.secret.save(part / SECRET, passphrase=self._passphrase)
                 if keys is not None:
                     (part / _KEYS).write_bytes(keys)
         self._client = client
@@ -137,10 +138,10 @@ class KeptClient:
         """
         if self._client is None:
             folder = self._folder or Path()
-            if not (folder / _SECRET).exists():
-                raise HescError(f"{folder} has no {_SECRET}: give another folder=, or remove it")
+            if not (folder / SECRET).exists():
+                raise HescError(f"{folder} has no {SECRET}: give another folder=, or remove it")
             secret = ClientFolder.open(folder / _CLIENT).load_secret(
-                folder / _SECRET, passphrase=self._passphrase
+                folder / SECRET, passphrase=self._passphrase
             )
             given = self._keys(folder) if self._plan.encrypts_publicly else None
             self._client = registry.client_of(self._plan, secret=secret, keys=given)

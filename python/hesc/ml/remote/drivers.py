@@ -177,6 +177,14 @@ class _Body:
         return Got(status, named, b"".join(self._pieces))
 
 
+def _request(asked: Asked) -> dict[str, Any]:
+    """A request, as httpx takes it."""
+    how: dict[str, Any] = {"method": asked.method, "url": asked.path, "headers": asked.headers}
+    if asked.content:
+        how["content"] = asked.content
+    return how
+
+
 class Driver:
     """Does what flows ask for, and waits for it.
 
@@ -224,11 +232,8 @@ class Driver:
         return self._asked(wanted)
 
     def _asked(self, asked: Asked) -> Got | Failed:
-        how: dict[str, Any] = {"headers": dict(asked.headers)}
-        if asked.content:
-            how["content"] = asked.content
         try:
-            with self._client.stream(asked.method, asked.path, **how) as response:
+            with self._client.stream(**_request(asked)) as response:
                 body = _Body(asked.longest, self._seconds)
                 for piece in response.iter_raw():
                     if refused := body.refused(piece):
@@ -282,11 +287,8 @@ class AsyncDriver:
         return await self._asked(wanted)
 
     async def _asked(self, asked: Asked) -> Got | Failed:
-        how: dict[str, Any] = {"headers": dict(asked.headers)}
-        if asked.content:
-            how["content"] = asked.content
         try:
-            async with self._client.stream(asked.method, asked.path, **how) as response:
+            async with self._client.stream(**_request(asked)) as response:
                 body = _Body(asked.longest, self._seconds)
                 async for piece in response.aiter_raw():
                     if refused := body.refused(piece):
