@@ -7,6 +7,7 @@ import socket
 import ssl
 import sys
 import time
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path  # noqa: TC003 - typer reads annotations
 from threading import Thread
@@ -260,9 +261,11 @@ class _Lines(logging.Handler):
         self.acquire()
         try:
             lines, self._waiting = self._waiting, []
-            if lines:
-                sys.stderr.write("\n".join(lines) + "\n")
-                sys.stderr.flush()
+            # Where the log's disk is full its lines are lost: whoever logs goes on.
+            with suppress(OSError):
+                if lines:
+                    sys.stderr.write("\n".join(lines) + "\n")
+                    sys.stderr.flush()
         finally:
             self.release()
 
