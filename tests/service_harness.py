@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 BODY_SECONDS: Final = 1.0
 """What a slow body is given."""
-_MIB: Final = 1 << 20
 _PIECE: Final = 16
 """Bytes of a query that are looked for in logs."""
 _ROW: Final = 6
@@ -438,10 +437,13 @@ def _until(met: Callable[[], bool], clients: Sequence[HonestClient]) -> None:
 
 
 def _full(server: ServerProcess, honest: Sequence[HonestClient]) -> bool:
-    """A disk that takes no more for a while; whether the service said that it was not ready."""
+    """A disk that takes no more for a while; whether the service said that it was not ready.
+
+    Neither the state nor the log can be written: no file may grow beyond what the log has.
+    """
     log = server.log.stat().st_size
     before = resource.prlimit(server.pid, resource.RLIMIT_FSIZE)
-    resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (log + _MIB // 16, before[1]))
+    resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (log, before[1]))
     end, seen = time.monotonic() + 10, False
     while not seen and time.monotonic() < end:
         seen = _ready(server) == 503

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
+import io
 import json
 import logging
 import os
@@ -11,6 +13,7 @@ import re
 import secrets
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -910,5 +913,53 @@ def test_failures_say_where_and_nothing_else(
         assert "RuntimeError at" in caplog.text
         assert "0.123" not in caplog.text
         assert TOKENS["ann"] not in caplog.text
+        monkeypatch.undo()
+        assert post(application, plain, plain.query(0)).status_code == 200
+
+
+class _FullDisk(io.StringIO):
+    """A file of the log whose disk is full for a while."""
+
+    full = True
+
+    def write(self, text: str) -> int:
+        if self.full:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return super().write(text)
+
+
+def test_a_full_disk_of_the_log_stops_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither who warns nor the thread that writes: lines are lost until there is room again."""
+    log = _FullDisk()
+    monkeypatch.setattr(sys, "stderr", log)
+    lines = service._Lines()
+    logger = logging.Logger("full")
+    logger.addHandler(lines)
+    logger.error("lost at once")
+    logger.info("lost later")
+    lines.flush()
+    log.full = False
+    logger.info("written by the thread")
+    end = time.monotonic() + 10
+    # Handlers of other tests write here too.
+    while "written by the thread\n" not in log.getvalue() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert "written by the thread\n" in log.getvalue()
+    assert "lost" not in log.getvalue()
+
+
+def test_a_log_that_raises_ends_no_counting(
+    deployed: dict[str, Deployed], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An application that is mounted has other handlers of the log, and they may raise."""
+    plain = deployed["plain"]
+    with served(tmp_path, deployed, "plain") as application:
+
+        def full(*_: object, **__: object) -> None:
+            raise sqlite3.OperationalError("database or disk is full")
+
+        monkeypatch.setattr(application._state._database, "_transaction", full)
+        monkeypatch.setattr(logging.getLogger("hesc.serve"), "error", full)
+        assert problem(post(application, plain, plain.query(0))) == "not-kept"
         monkeypatch.undo()
         assert post(application, plain, plain.query(0)).status_code == 200

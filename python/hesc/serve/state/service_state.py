@@ -31,6 +31,7 @@ _TOGETHER: Final = 64
 """Answers in one transaction, at most."""
 _PROBE: Final = 1.0
 """Seconds after which a state that did not work is tried again."""
+_LATER: Final = ("retry-after", "5")
 _LIKE_ADDRESS: Final = re.compile(r"://|\b(host|dbname|user|password)=")
 _SCHEMES: Final = ("postgresql:", "postgres:")
 
@@ -195,7 +196,7 @@ class ServiceState(JobStore):
         entry = Entry(name, answer, charges, Future())
         with self._closing:
             if self._closed:
-                raise RefusedError("not-kept", ("retry-after", "5"))
+                raise RefusedError("not-kept", _LATER)
             self._entries.put(entry)
         return entry.outcome
 
@@ -220,6 +221,8 @@ class ServiceState(JobStore):
                 outcomes = self._together(entries)
             except RefusedError as refused:
                 outcomes = [refused] * len(entries)
+            except Exception:  # noqa: BLE001 - a handler of the log that raises, and whoever waits
+                outcomes = [RefusedError("not-kept", _LATER)] * len(entries)
             for entry, outcome in zip(entries, outcomes, strict=True):
                 if isinstance(outcome, RefusedError):
                     entry.outcome.set_exception(outcome)
