@@ -513,7 +513,7 @@ def test_a_job_of_a_revoked_holder_is_not_computed(folder: Path, tmp_path: Path)
         assert httpx.get(job, headers=heads).status_code == 401
         jobs._can = can
         start = time.monotonic()
-        while not there.application._state.jobs("ann", client.plan.digest.hex())[0].done:
+        while not there.application._shared.state.jobs("ann", client.plan.digest.hex())[0].done:
             assert time.monotonic() - start < 30
             time.sleep(0.05)
         tokens.write_text(before)

@@ -474,7 +474,7 @@ def test_bodies_are_judged_before_they_are_read(
             events = [{"body": each} for each in pieces]
             assert called(application, {**keys, "headers": five}, events)[0] == status
         assert not list((tmp_path / "state.db.keys").iterdir())
-        assert application._admission.taken == 0
+        assert application._shared.admission.taken == 0
 
 
 def app_longest(application: Application, model: Deployed) -> int:
@@ -653,11 +653,11 @@ def test_a_holder_has_so_many_requests_and_overload_is_refused_early(
                 return await client.post(path, content=b"", headers=heads)
 
             slow = [begun(0, "bob"), begun(1, "bob")]
-            while application._admission.taken < 2:
+            while application._shared.admission.taken < 2:
                 await asyncio.sleep(0.01)
             early = [await now("bob")]
             slow += [begun(2, "ann"), begun(3, "ann")]
-            while application._admission.taken < 4:
+            while application._shared.admission.taken < 4:
                 await asyncio.sleep(0.01)
             early += [await now("ann")]
             held.set()
@@ -666,7 +666,7 @@ def test_a_holder_has_so_many_requests_and_overload_is_refused_early(
             return [problem(each) for each in early]
 
         assert asked(application, work) == ["too-many", "busy"]
-        assert application._admission.taken == 0
+        assert application._shared.admission.taken == 0
 
 
 # A process
@@ -958,7 +958,7 @@ def test_a_log_that_raises_ends_no_counting(
         def full(*_: object, **__: object) -> None:
             raise sqlite3.OperationalError("database or disk is full")
 
-        monkeypatch.setattr(application._state._database, "_transaction", full)
+        monkeypatch.setattr(application._shared.state._database, "_transaction", full)
         monkeypatch.setattr(logging.getLogger("hesc.serve"), "error", full)
         assert problem(post(application, plain, plain.query(0))) == "not-kept"
         monkeypatch.undo()

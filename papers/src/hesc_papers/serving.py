@@ -69,8 +69,8 @@ FULL: Final = Length(7, 1.5, 6000, 100, 2.0, (0.2, 0.4, SHARE, 0.8, 0.9))
 
 
 def kinds() -> list[str]:
-    """What is measured: bytes alone, without a state, whole; the same without compiled parts."""
-    plain = ["echo", "unkept", "whole"]
+    """What is measured, from bytes alone to the whole; the same without compiled parts."""
+    plain = ["bare", "echo", "unkept", "whole"]
     return plain + [PURE + each for each in plain]
 
 
@@ -116,14 +116,15 @@ def _reproduced(folder: Path, length: Length, options: Options) -> Report:
         },
         series=series,
         notes=[
-            "echo: the same server and settings with a bare application, which reads the body, "
-            "looks at no token and answers fixed bytes of the same number; unkept: the service "
-            "with a state that remembers nothing; whole: with answers and counts on the disk",
+            "bare: the same server and settings with an application that reads the body, looks at "
+            "no token and answers fixed bytes of the same number; echo: the service, which answers "
+            "these; unkept: the service with a state that remembers nothing; whole: with answers "
+            "and counts on the disk",
             f"shares: medians over rounds in which all take turns, of answers a second of {MANY} "
             "connections; .min and .max are of single rounds. Every query is fresh, and encrypted "
             "before a run; every answer is decrypted after it and held to the model in the clear",
-            "parser and event loop are those that the command chooses, compiled ones perhaps where "
-            "it finds them; rows that begin with `compiled` have httptools and uvloop in any case",
+            "parser and event loop are those that the command chooses, compiled ones where it "
+            "finds them; rows that begin with `pure` have h11 and asyncio in any case",
             "http_overhead_us: the median latency of one connection without a state, less the "
             "median of the server's call in the same round, by the server's rows; both "
             "of fresh queries",
@@ -165,7 +166,7 @@ def _throughput(
                         book.tokens[HOLDER],
                         connections,
                         length.seconds,
-                        same=kind.endswith("echo"),
+                        same=kind.endswith(("bare", "echo")),
                     )
                     run["server"] = 1e6 * (server.cpu - before) / max(1, run["answers"])
                     runs.setdefault((kind, connections), []).append(run)
@@ -217,7 +218,7 @@ def _shares(
     for prefix, label in (("", "serving"), (PURE, "serving.pure")):
         if (prefix + "echo", 1) in runs:
             add(f"{label}.echo_share", over(prefix + "unkept", prefix + "echo"))
-            add(f"{label}.echo_share_with_budgets", over(prefix + "whole", prefix + "echo"))
+            add(f"{label}.bare_share", over(prefix + "unkept", prefix + "bare"))
             add(f"{label}.budgeted_share", over(prefix + "whole", prefix + "unkept"))
             add(f"{label}.http_overhead_us", overhead(prefix + "unkept"))
     found["serving.load_busy"] = max(run["load busy"] for of in runs.values() for run in of)

@@ -1,9 +1,10 @@
 """`hesc serve` with a part taken out, for comparison: it computes nothing, or keeps nothing.
 
 `python -m hesc_papers.serving_echo WHAT ARGUMENTS...` takes the arguments of `hesc serve`. The
-server and its settings are those of the command in each case; WHAT is `echo`, which answers fixed
-bytes (so many as HESC_ECHO_BYTES says) to every body, `unkept`, which computes and keeps nothing,
-or `whole`, which is the command. With `pure` before that the server has the parser h11 and the
+server and its settings are those of the command in each case; WHAT is `bare`, an application that
+answers fixed bytes (so many as HESC_ECHO_BYTES says) to every body, `echo`, the service that
+computes and keeps nothing and answers these, `unkept`, which computes and keeps nothing, or
+`whole`, which is the command. With `pure` before that the server has the parser h11 and the
 event loop of asyncio, where the command takes httptools and uvloop.
 """
 
@@ -11,12 +12,12 @@ from __future__ import annotations
 
 import os
 import sys
-from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import hesc.serve
 from hesc.cli import main
 from hesc.serve import application
+from hesc.serve.served_models import Evaluated, ServedModel
 from hesc.serve.state.service_state import ServiceState
 
 if TYPE_CHECKING:
@@ -32,16 +33,16 @@ PURE: Final = "pure "
 """What a server without compiled parts is called with first."""
 
 
-class Echo:
+class Bare:
     """A bare ASGI application: reads a body and answers fixed bytes. It looks at no token."""
 
     models: Final[dict[str, Any]] = {}
 
-    def __init__(self, size: int) -> None:
-        self._body = bytes(size)
+    def __init__(self, body: bytes) -> None:
+        self._body = body
         self._heads = [
             (b"content-type", b"application/octet-stream"),
-            (b"content-length", str(size).encode()),
+            (b"content-length", str(len(body)).encode()),
         ]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -55,6 +56,20 @@ class Echo:
 
     def close(self) -> None:
         """There is nothing to end."""
+
+
+class _Given(NamedTuple):
+    """An outcome that is there at once."""
+
+    outcome: tuple[bytes, bool]
+
+    def done(self) -> bool:
+        """It is there."""
+        return True
+
+    def result(self) -> tuple[bytes, bool]:
+        """The outcome."""
+        return self.outcome
 
 
 class Unkept(ServiceState):
@@ -86,11 +101,9 @@ class Unkept(ServiceState):
         name: bytes,  # noqa: ARG002 - as the state has it
         answer: bytes,
         charges: Sequence[Charge],  # noqa: ARG002 - as the state has it
-    ) -> Future[tuple[bytes, bool]]:
+    ) -> Any:
         """The answer as it is."""
-        found: Future[tuple[bytes, bool]] = Future()
-        found.set_result((answer, False))
-        return found
+        return _Given((answer, False))
 
     def claim(self, can: Callable[[Job], bool]) -> tuple[Job, bytes] | None:  # noqa: ARG002
         """There is no job."""
@@ -121,9 +134,12 @@ if __name__ == "__main__":
     if what.startswith(PURE):
         _pure()
         what = what.removeprefix(PURE)
+    fixed = bytes(int(os.environ[BYTES]))
+    if what == "bare":
+        hesc.serve.app = lambda *_, **__: Bare(fixed)  # type: ignore[assignment]
     if what == "echo":
-        hesc.serve.app = lambda *_, **__: Echo(int(os.environ[BYTES]))  # type: ignore[assignment]
-    elif what == "unkept":
+        ServedModel.evaluate = lambda *_: Evaluated(fixed, 0)  # type: ignore[assignment,method-assign]
+    if what in ("echo", "unkept"):
         application.ServiceState = Unkept  # type: ignore[assignment,attr-defined]
     sys.argv = ["hesc", "serve", *rest]
     main()

@@ -86,12 +86,12 @@ class ServerProcess:
     """`hesc serve`, or what is compared with it, on a port over its lives.
 
     Args:
-        what: `whole`, `unkept` or `echo`, as `serving_echo` has it.
+        what: `whole`, `unkept`, `echo` or `bare`, as `serving_echo` has it.
         folder: where state and log are.
         deployment: what is served.
         book: who may ask.
         options: of `hesc serve`.
-        echo: bytes of an answer of `echo`.
+        echo: bytes of an answer of `echo` and `bare`.
         module: what starts it.
 
     """

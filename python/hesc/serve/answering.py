@@ -15,14 +15,10 @@ from hesc.serve.served_models import OpenServers
 from hesc.serve.state.settling import Charge
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from concurrent.futures import Future
 
-    from hesc.serve.admission import Admission
-    from hesc.serve.figures import Figures
-    from hesc.serve.key_files import KeyFiles
     from hesc.serve.served_models import Evaluated, OpenServer, ServedModel
-    from hesc.serve.state.service_state import ServiceState
+    from hesc.serve.shared import Shared
     from hesc.serve.tokens import Holder
 
 
@@ -93,31 +89,19 @@ class Answering:
     """Answers queries, and takes keys.
 
     Args:
-        models: by digest.
-        state: answers and counts.
-        keys: public keys of clients.
-        admission: learns how long things take.
-        figures: what is counted of the service.
+        shared: what all parts share.
         in_memory: servers with keys that are ready at once, at most.
 
     """
 
-    def __init__(
-        self,
-        models: Mapping[str, ServedModel],
-        state: ServiceState,
-        keys: KeyFiles,
-        admission: Admission,
-        figures: Figures,
-        in_memory: int,
-    ) -> None:
-        self._state, self._keys = state, keys
-        self._admission, self._figures = admission, figures
+    def __init__(self, shared: Shared, in_memory: int) -> None:
+        self._state, self._keys = shared.state, shared.keys
+        self._admission, self._figures = shared.admission, shared.figures
         self._open, self._turns = OpenServers(in_memory), Turns()
         # Slow by design, so once.
         self._weights = {
-            digest: ledger.named(model.weights, state.salt)
-            for digest, model in models.items()
+            digest: ledger.named(model.weights, shared.state.salt)
+            for digest, model in shared.models.items()
             if model.numbers is not None
         }
 
@@ -212,9 +196,9 @@ class Answering:
     def _given(self, asking: Asking, answer: bytes, kept: bool, *, numbers: int = 0) -> GivenAnswer:
         label = asking.model.label
         if numbers and not kept:
-            self._figures.add("hesc_numbers_total", numbers, model=label)
-        kind = "kept" if kept else "computed"
-        self._figures.add("hesc_answers_total", model=label, kind=kind)
+            self._figures.add("hesc_numbers_total", numbers, (label,))
+        kind = ("kind", "kept" if kept else "computed")
+        self._figures.add("hesc_answers_total", 1, (label, kind))
         return GivenAnswer(answer, asking.asked, kept)
 
     def _computed(self, asking: Asking) -> Evaluated:
@@ -236,7 +220,7 @@ class Answering:
         finally:
             took = time.perf_counter() - start
             self._admission.took(took)
-            self._figures.add("hesc_seconds_total", took, model=model.label)
+            self._figures.add("hesc_seconds_total", took, (model.label,))
         model.took(took, len(asking.query))
         return found
 

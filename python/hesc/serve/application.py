@@ -20,7 +20,8 @@ from hesc.serve.job_queue import JobQueue
 from hesc.serve.key_files import KeyFiles
 from hesc.serve.responses import RefusedError, Response
 from hesc.serve.routes import routed
-from hesc.serve.served_models import ServedModel, served
+from hesc.serve.served_models import served
+from hesc.serve.shared import Shared
 from hesc.serve.state.service_state import ServiceState, beside
 from hesc.serve.tokens import TokenFile
 
@@ -50,49 +51,25 @@ class Application:
 
     def __init__(
         self,
-        models: dict[str, ServedModel],
-        tokens: TokenFile,
-        state: ServiceState,
-        keys: KeyFiles,
+        shared: Shared,
         origins: Origins,
         *,
         threads: int,
-        waiting: int,
         body_seconds: float,
         keys_in_memory: int,
         job_threads: int,
         job_bytes: int,
         job_seconds: float,
     ) -> None:
-        self.models = models
+        self.models = shared.models
         """What is served, by the digests of plans."""
-        self._tokens, self._state, self._origins = tokens, state, origins
-        self._admission, self._figures = Admission(threads, waiting), Figures()
+        self._shared, self._origins = shared, origins
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="hesc serve")
-        answering = Answering(models, state, keys, self._admission, self._figures, keys_in_memory)
+        answering = Answering(shared, keys_in_memory)
         self._jobs = JobQueue(
-            models,
-            tokens,
-            state,
-            keys,
-            answering,
-            self._figures,
-            threads=job_threads,
-            room=job_bytes,
-            seconds=job_seconds,
+            shared, answering, threads=job_threads, room=job_bytes, seconds=job_seconds
         )
-        self._handlers = Handlers(
-            models,
-            tokens,
-            state,
-            keys,
-            self._admission,
-            self._figures,
-            answering,
-            self._jobs,
-            self._pool,
-            body_seconds,
-        )
+        self._handlers = Handlers(shared, answering, self._jobs, self._pool, body_seconds)
         self._closed, self._seconds = False, body_seconds
 
     def close(self) -> None:
@@ -100,7 +77,7 @@ class Application:
         self._closed = True
         self._jobs.close()
         self._pool.shutdown()
-        self._state.close()
+        self._shared.state.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request, or the life of a server."""
@@ -145,14 +122,15 @@ class Application:
             seen.route = "unread"
         finally:
             for holder in seen.places:
-                self._admission.leave(holder)
+                self._shared.admission.leave(holder)
             # Nobody waits for this.
             self._note(seen, scope["method"], response, time.perf_counter() - start)
 
     def _note(self, seen: _LogLine, method: str, response: Response, seconds: float) -> None:
         """Counts a request, and writes a line of it."""
-        self._figures.add("hesc_requests_total", route=seen.route, status=str(response.status))
-        self._figures.add("hesc_sent_bytes_total", len(response.body))
+        labels = ("route", seen.route), ("status", str(response.status))
+        self._shared.figures.add("hesc_requests_total", 1, labels)
+        self._shared.figures.add("hesc_sent_bytes_total", len(response.body))
         _LOG.log(
             logging.DEBUG if seen.route in _UNSAID else logging.INFO,
             "%s %s %s %s %d bytes %.1f ms",
@@ -177,16 +155,16 @@ class Application:
         if preflight is not None:
             seen.route = "preflight"
             return preflight
-        route, request = routed(scope, receive)
+        route, request = routed(scope, receive, headers)
         seen.route, seen.places = route.name, request.places
         if self._closed:
             raise RefusedError("busy", ("retry-after", "5"))
         handler = route.methods[request.method].handler
         if route.is_open:
             return self._handlers.unasked(handler)
-        holder = self._tokens.holder(headers.get(b"authorization"))
+        holder = self._shared.tokens.holder(headers.get(b"authorization"))
         seen.who = holder.name
-        self._admission.count(holder)
+        self._shared.admission.count(holder)
         return await self._handlers.asked(handler, holder, request)
 
 
@@ -299,13 +277,9 @@ def app(
         for model in models.values():
             model.prepare_in(place.with_name(place.name + ".prepared"))
         return Application(
-            models,
-            book,
-            opened,
-            keys,
+            Shared(models, book, opened, keys, Admission(threads, waiting), Figures()),
             allowed,
             threads=threads,
-            waiting=waiting,
             body_seconds=body_seconds,
             keys_in_memory=keys_in_memory,
             job_threads=job_threads,

@@ -22,7 +22,8 @@ _HELP: Final = {
     "hesc_key_bytes": ("gauge", "Bytes of public keys that are kept."),
     "hesc_ready": ("gauge", "1 where the service answers and counts."),
 }
-_Count: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]
+_Labels: TypeAlias = tuple[tuple[str, str], ...]
+_Count: TypeAlias = tuple[str, _Labels]
 """A count by its name and its labels."""
 CONTENT: Final = "text/plain; version=0.0.4; charset=utf-8"
 """What the text is called on the wire."""
@@ -35,10 +36,10 @@ class Figures:
         self._lock = Lock()
         self._counts: defaultdict[_Count, float] = defaultdict(float)
 
-    def add(self, name: str, amount: float = 1, **labels: str) -> None:
+    def add(self, name: str, amount: float = 1, labels: _Labels = ()) -> None:
         """Adds to a count."""
         with self._lock:
-            self._counts[name, tuple(labels.items())] += amount
+            self._counts[name, labels] += amount
 
     def text(self, now: Mapping[str, float]) -> str:
         """All counts, and what is so at the moment."""

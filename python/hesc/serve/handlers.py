@@ -16,19 +16,16 @@ from hesc.serve.responses import RefusedError, Response
 from hesc.serve.routes import openapi
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable
     from concurrent.futures import ThreadPoolExecutor
 
-    from hesc.serve.admission import Admission
     from hesc.serve.answering import Answering
-    from hesc.serve.figures import Figures
     from hesc.serve.job_queue import JobQueue
-    from hesc.serve.key_files import KeyFiles
     from hesc.serve.routes import HttpRequest, Receive
     from hesc.serve.served_models import ServedModel
+    from hesc.serve.shared import Shared
     from hesc.serve.state.jobs import Job
-    from hesc.serve.state.service_state import ServiceState
-    from hesc.serve.tokens import Holder, TokenFile
+    from hesc.serve.tokens import Holder
 
     Does = Callable[[Holder, ServedModel, HttpRequest], Awaitable[Response]]
 
@@ -42,12 +39,7 @@ class Handlers:
     """Does what requests ask for.
 
     Args:
-        models: by digest.
-        tokens: who may ask.
-        state: answers, counts and jobs.
-        keys: public keys of clients.
-        admission: bounds what is under way.
-        figures: what is counted of the service.
+        shared: what all parts share.
         answering: computes, counts and keeps.
         jobs: what waits to be computed.
         pool: threads for what takes more than a moment.
@@ -57,20 +49,22 @@ class Handlers:
 
     def __init__(
         self,
-        models: Mapping[str, ServedModel],
-        tokens: TokenFile,
-        state: ServiceState,
-        keys: KeyFiles,
-        admission: Admission,
-        figures: Figures,
+        shared: Shared,
         answering: Answering,
         jobs: JobQueue,
         pool: ThreadPoolExecutor,
         body_seconds: float,
     ) -> None:
-        self._models, self._tokens, self._state, self._keys = models, tokens, state, keys
-        self._admission, self._figures, self._answering = admission, figures, answering
-        self._jobs, self._pool, self._seconds = jobs, pool, body_seconds
+        (
+            self._models,
+            self._tokens,
+            self._state,
+            self._keys,
+            self._admission,
+            self._figures,
+        ) = shared
+        self._answering, self._jobs, self._pool = answering, jobs, pool
+        self._seconds = body_seconds
         self._of_model: dict[str, Does] = {
             "model": self._model,
             "client_file": self._client_file,

@@ -17,15 +17,9 @@ from hesc.serve.key_files import KeyName
 from hesc.serve.responses import RefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from hesc.serve.answering import Answering
-    from hesc.serve.figures import Figures
-    from hesc.serve.key_files import KeyFiles
-    from hesc.serve.served_models import ServedModel
+    from hesc.serve.shared import Shared
     from hesc.serve.state.jobs import Job
-    from hesc.serve.state.service_state import ServiceState
-    from hesc.serve.tokens import TokenFile
 
 _LOG: Final = logging.getLogger("hesc.serve")
 _LOOK: Final = 1.0
@@ -41,12 +35,8 @@ class JobQueue:
     """Jobs, and the threads that compute them.
 
     Args:
-        models: by digest.
-        tokens: who may ask; a holder whose tokens are revoked gets nothing more.
-        state: where jobs are.
-        keys: public keys of clients.
+        shared: what all parts share; a holder whose tokens are revoked gets nothing more.
         answering: computes, counts and keeps.
-        figures: what is counted of the service.
         threads: jobs that are computed at once; with none they wait for another machine.
         room: bytes of queries and answers of all jobs, at most.
         seconds: after which a job goes, done or not.
@@ -55,19 +45,15 @@ class JobQueue:
 
     def __init__(
         self,
-        models: Mapping[str, ServedModel],
-        tokens: TokenFile,
-        state: ServiceState,
-        keys: KeyFiles,
+        shared: Shared,
         answering: Answering,
-        figures: Figures,
         *,
         threads: int,
         room: int,
         seconds: float,
     ) -> None:
-        self._models, self._tokens, self._state, self._keys = models, tokens, state, keys
-        self._answering, self._figures = answering, figures
+        self._models, self._tokens, self._state, self._keys, _, self._figures = shared
+        self._answering = answering
         self._room, self._seconds = room, seconds
         self._lock, self._wake, self._closed = Lock(), Event(), False
         self._usual, self._now = 1.0, 0
@@ -123,7 +109,7 @@ class JobQueue:
             room=(min(holder.job_bytes, self._room), self._room),
             now=time.time(),
         )
-        self._figures.add("hesc_jobs_total", model=model.label)
+        self._figures.add("hesc_jobs_total", 1, (model.label,))
         self._wake.set()
         return job
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -140,7 +141,7 @@ class HttpRequest(NamedTuple):
     query: bytes
     headers: dict[bytes, bytes]
     receive: Receive
-    parts: dict[str, str]
+    parts: Mapping[str, str]
     places: list[Holder]
     """Holders whose places this request has, until its answer is out."""
 
@@ -158,8 +159,15 @@ class HttpRequest(NamedTuple):
         return text
 
 
-def routed(scope: Scope, receive: Receive) -> tuple[Route, HttpRequest]:
+def routed(
+    scope: Scope, receive: Receive, headers: dict[bytes, bytes]
+) -> tuple[Route, HttpRequest]:
     """The address of a request, and what the request says.
+
+    Args:
+        scope: of ASGI.
+        receive: what gives the pieces of the body.
+        headers: those of the scope, by name.
 
     Raises:
         RefusedError: there is no such address, or it takes another method.
@@ -167,15 +175,26 @@ def routed(scope: Scope, receive: Receive) -> tuple[Route, HttpRequest]:
     """
     root, path = scope.get("root_path", ""), scope["path"]
     path = path.removeprefix(root) if root else path
+    route, parts = _address(path)
+    method = scope["method"]
+    if method not in route.methods:
+        raise RefusedError("wrong-method", ("allow", ", ".join(route.methods)))
+    query = scope.get("query_string", b"")
+    return route, HttpRequest(method, query, headers, receive, parts, [])
+
+
+@lru_cache(256)
+def _address(path: str) -> tuple[Route, Mapping[str, str]]:
+    """The address of a path, and what differs in it.
+
+    Raises:
+        RefusedError: there is no such address.
+
+    """
     for address, route in _ADDRESSES:
         found = address.fullmatch(path)
         if found is not None:
-            method = scope["method"]
-            if method not in route.methods:
-                raise RefusedError("wrong-method", ("allow", ", ".join(route.methods)))
-            headers = dict(scope["headers"])
-            query = scope.get("query_string", b"")
-            return route, HttpRequest(method, query, headers, receive, found.groupdict(), [])
+            return route, found.groupdict()
     raise RefusedError("not-found")
 
 

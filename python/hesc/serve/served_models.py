@@ -72,7 +72,7 @@ class ServedModel:
         self._data = folder.model
         self._base: Any = registry.read_server(folder.model)
         self._prepared: Preparations | None = None
-        self.label = self.digest[:12]
+        self.label = ("model", self.digest[:12])
         """What figures call it."""
         self._per_byte: float | None = None
         self.identity = self.digest

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import logging
+import os
 import re
 import tomllib
 from dataclasses import dataclass
@@ -103,6 +104,7 @@ class TokenFile:
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self._path = Path(path)
+        self._text = str(path)
         self._lock = Lock()
         self._seen = self._state()
         self._book = read(self._path)
@@ -137,7 +139,7 @@ class TokenFile:
 
     def _state(self) -> tuple[int, ...]:
         try:
-            found = self._path.stat()
+            found = os.stat(self._text)  # noqa: PTH116 - half the time, for every request
         except OSError:
             return ()
         return found.st_mtime_ns, found.st_size, found.st_ino

@@ -221,7 +221,8 @@ class ServiceState(JobStore):
                 outcomes = self._together(entries)
             except RefusedError as refused:
                 outcomes = [refused] * len(entries)
-            except Exception:  # noqa: BLE001 - a handler of the log that raises, and whoever waits
+            except Exception:
+                # As of a handler of the log that raises: somebody waits, and others come.
                 outcomes = [RefusedError("not-kept", _LATER)] * len(entries)
             for entry, outcome in zip(entries, outcomes, strict=True):
                 if isinstance(outcome, RefusedError):
