@@ -63,6 +63,8 @@ def check_keys(plan: Any) -> None:
     own, other = registry.client_of(plan), registry.client_of(plan)
     again = registry.client_of(plan, secret=own.secret, keys=own.public_keys())
     assert again.public_keys() == own.public_keys()
+    if registry.protocol_of(plan).has_model and registry.server_takes_keys(plan):
+        assert len(own.public_keys()) == plan.key_bytes
     with pytest.raises(hesc.KeyMismatchError, match="another pair"):
         registry.client_of(plan, secret=own.secret, keys=other.public_keys())
     with pytest.raises(hesc.ParameterError, match="secret="):

@@ -308,7 +308,7 @@ def test_a_plan_whose_keys_take_all_memory_is_refused(network: Any) -> None:
     """A kilobyte may ask for hundreds of keys of many megabytes."""
     plan = network.plan(X)
     made = network.client().public_keys()
-    assert plan.keys == pytest.approx(len(made), rel=0.1)
+    assert plan.key_bytes == pytest.approx(len(made), rel=0.1)
     fields = json.loads(plan.to_bytes()) | {"ring_degree": 32768}
     with pytest.raises(hesc.WireError, match="bytes of keys"):
         type(plan).from_bytes(json.dumps(fields | {"widths": [4, 8192, 8192, 3]}).encode())
@@ -548,7 +548,7 @@ def test_networks_of_one_unit_run(features: int, layers: tuple[int, ...], activa
     clear = private.estimator_.predict(rows[:5])
     assert np.abs(found.scores - clear).max() <= plan.worst + 7 * plan.noise
     client = private.client()
-    assert abs(len(client.public_keys()) - plan.keys) < 200
+    assert abs(len(client.public_keys()) - plan.key_bytes) < 200
     # Keys to rotate by are for networks that do.
     inner = MLPRegressor(hidden_layer_sizes=(2,), max_iter=3000, random_state=0)
     wider = PrivateMLPRegressor(inner).fit(rows, rows[:, 0])

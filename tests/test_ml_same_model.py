@@ -336,4 +336,4 @@ def test_keys_of_networks_are_as_large_as_said() -> None:
     inner = MLPClassifier((4,), alpha=0.1, max_iter=3000, random_state=0)
     private = PrivateMLPClassifier(inner).fit(X, Y)
     plan = private.plan(X)
-    assert abs(len(private.client().public_keys()) - plan.keys) < 100
+    assert abs(len(private.client().public_keys()) - plan.key_bytes) < 100

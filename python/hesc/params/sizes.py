@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hesc import _native
 from hesc._native import ParameterError
+from hesc.params.streams import StreamParams
 
 if TYPE_CHECKING:
-    from hesc.params.streams import StreamParams
+    from collections.abc import Sized
+
     from hesc.params.vectors import VectorParams
 
 
@@ -55,6 +57,27 @@ def integers(
 def keys(params: VectorParams, *, products: bool = True, moves: int = 0) -> int:
     """Bytes of public keys: with the one for products or without, and with some that move slots."""
     return params.keys_length(products, moves)
+
+
+def made_keys(
+    params: VectorParams | StreamParams,
+    *,
+    products: bool = True,
+    rotations: Sized = (),
+    unpacking: bool = False,
+    bootstrapping: bool = True,  # noqa: ARG001 - of streams, whose other keys nobody counts
+) -> int:
+    """Bytes of the public keys that `keygen` makes with these options.
+
+    Raises:
+        ParameterError: a set of streams whose bits do not bootstrap.
+
+    """
+    if isinstance(params, StreamParams):
+        return bootstrapping_keys(params)
+    # A key for each power of Frobenius unpacks.
+    moves = (params.slot_degree or 1) - 1 if unpacking else 0
+    return keys(params, products=products, moves=moves + len(rotations))
 
 
 def bits(params: StreamParams, count: int, width: int) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from hesc._native import ParameterError, WireError
 from hesc.models import conclusions, samples, transforms
+from hesc.params import sizes
 from hesc.protocols.disclosure import Disclosing
 from hesc.protocols.message import Kind, Message
 from hesc.protocols.wire import Documented
@@ -61,6 +62,16 @@ class Plan(Documented, Disclosing):
     @abstractmethod
     def needs_keys(self) -> bool:
         """Whether somebody is given public keys before anything is computed."""
+
+    @property
+    def key_bytes(self) -> int:
+        """Bytes of the public keys that a server is given; 0 where it is given none.
+
+        Raises:
+            ParameterError: a plan on streams, whose server is given none.
+
+        """
+        return sizes.made_keys(self.params, **self.key_options) if self.needs_keys else 0
 
     @abstractmethod
     def sizes(self) -> tuple[int, ...]:

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 _AT_ONCE: Final = ("linear", "trees", "search")
 """Protocols whose server answers several queries at once. The others keep what they compile of
 their plan, and several threads on one such server have not been tried."""
-_ANY: Final = 1 << 62
-_HEADS: Final = 1 << 16
 _QUICK: Final = 1e-3
 _WEIGHT: Final = 0.1
 _PREPARED: Final = 10_000
@@ -85,9 +83,8 @@ class ServedModel:
         if base.answers_left is not None:
             base.count = ledger.Count()
             self.numbers, self.weights = base.answers_left, base.fingerprint
-        known = getattr(self.plan, "key_bytes", None)
-        self.longest_keys: int = _ANY if known is None else 2 * known + _HEADS
-        """Bytes of a client's keys, at most, where the plan says how many they have."""
+        self.longest_keys: int = self.plan.key_bytes if self.takes_keys else 0
+        """Bytes of a client's keys, at most."""
         self.longest_query: int = self.plan.longest(Kind.QUERY)
         """Bytes of a query, at most."""
         self.longest_answer: int = self.plan.longest(Kind.ANSWER)

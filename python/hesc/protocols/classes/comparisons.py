@@ -194,8 +194,4 @@ def bytes_of(
 def key_bytes(circuit: integers.IntegerPlan) -> int:
     """Bytes of the public keys that a server is given."""
     params: Any = circuit.params
-    if circuit.engine == "bootstrapped":
-        return sizes.bootstrapping_keys(params)
-    # A key for each power of Frobenius unpacks.
-    moves = (params.slot_degree or 1) - 1 if circuit.upload == "packed" else 0
-    return sizes.keys(params, moves=moves)
+    return sizes.made_keys(params, unpacking=circuit.upload == "packed")

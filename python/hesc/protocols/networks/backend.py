@@ -59,7 +59,7 @@ class NetworkBackend(Backend):
 
     def held(self) -> int:
         """Keys, and the layers."""
-        keys: int = self.plan.keys
+        keys: int = self.plan.key_bytes
         return keys + sum(
             part.nbytes
             for layer in self.layers.layers

@@ -16,7 +16,6 @@ from hesc._support.inputs import whole
 from hesc.models import transforms
 from hesc.models.conclusions import Concluding
 from hesc.models.samples import Clipped
-from hesc.params import sizes
 from hesc.params.parameter_set import Params
 from hesc.params.vectors import VectorParams
 from hesc.protocols import labels, wire
@@ -109,8 +108,8 @@ class NetworkPlan(ModelPlan, Concluding):
         if transforms.width(self.steps, self.inputs) != self.widths[0]:
             raise WireError("the transforms of a network's plan give another number of features")
         labels.check_scores(self.classes, self.widths[-1], self.link)
-        if self.keys > KEYS:
-            raise WireError(f"a network's plan wants {self.keys} bytes of keys, of {KEYS} at most")
+        if self.key_bytes > KEYS:
+            raise WireError(f"a network's plan wants {self.key_bytes} bytes of keys, of {KEYS} at most")
 
     @property
     def error(self) -> float:
@@ -133,11 +132,6 @@ class NetworkPlan(ModelPlan, Concluding):
     def packing(self) -> Packing:
         """How samples lie in slots."""
         return Packing(self.params.slot_count, self.widths)
-
-    @property
-    def keys(self) -> int:
-        """Bytes of a client's public keys."""
-        return sizes.keys(self.params, moves=len(self.packing.rotations()))
 
     @property
     def needs_keys(self) -> bool:

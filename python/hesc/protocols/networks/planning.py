@@ -236,7 +236,7 @@ def make(
             vectors=(1, 1),
             agreement=_agreement(found, clear, model),
         )
-        if plan.keys > KEYS or (best is not None and not fit < best[0].error):
+        if plan.key_bytes > KEYS or (best is not None and not fit < best[0].error):
             continue
         tried = _tried(plan, ready)
         if tried is None:
