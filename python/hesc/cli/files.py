@@ -34,7 +34,7 @@ from hesc.cli.terminal import (
 from hesc.ml.deployment import ClientFolder
 from hesc.models.conclusions import PROBABILITIES
 from hesc.protocols import ledger, registry
-from hesc.protocols.folders import KINDS, MANIFEST, MANIFEST_BYTES, ServerFolder
+from hesc.protocols.folders import MANIFEST, MANIFEST_BYTES, MANIFEST_KIND, ServerFolder
 from hesc.protocols.message import Kind, MessageWriter, name_of, query_of, read_messages
 from hesc.protocols.search.index import Index
 from hesc.protocols.search.plan import SearchPlan
@@ -113,12 +113,12 @@ def _is_deployed(folder: Path) -> bool:
     """Whether a folder is a deployment, or a side of one: other things have manifests too."""
     manifest = folder / MANIFEST
     try:
-        return (
-            manifest.is_file()
-            and documents.kind_of(read_whole(manifest, MANIFEST_BYTES, "a manifest")) in KINDS
-        )
+        if not manifest.is_file():
+            return False
+        found = documents.kind_of(read_whole(manifest, MANIFEST_BYTES, "a manifest"))
     except (HescError, OSError):
         return False
+    return found == MANIFEST_KIND
 
 
 def warn_of_formulas(classes: Any) -> None:
