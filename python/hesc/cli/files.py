@@ -248,7 +248,7 @@ def encrypt(
             with after(first):
                 found = opened.encrypt(batch, clip=clip, **prepared)
             writer.write(found.data)
-            name.add(name_of(found.data))
+            name.messages.append(name_of(found.data))
             count, queries, up = count + len(batch), queries + 1, up + len(found.data)
             clipped += found.clipped
             clipped_samples += found.clipped_samples
@@ -343,7 +343,7 @@ def evaluate(
             writer = MessageWriter(answer, served.plan.digest)
             for asked, answered in found:
                 writer.write(answered)
-                name.add(query_of(answered))
+                name.messages.append(query_of(answered))
                 queries, up, down = queries + 1, up + asked, down + len(answered)
             writer.finish()
         figures: dict[str, Any] = {
@@ -445,7 +445,7 @@ def decrypt(
         part, beside = stack.enter_context(new_result(out, json_file))
         table = stack.enter_context(open(part, "x", newline="", encoding="utf-8", opener=for_owner))
         for asked, each in pairs:
-            found_name.add(query_of(each))
+            found_name.messages.append(query_of(each))
             found = opened.decrypt(each, query=asked)
             if best is None:
                 shares = plan.probabilities(found.scores) if probabilities else None

@@ -114,11 +114,7 @@ def read(path: Path, kind: str, files: Mapping[str, int], below: tuple[str, ...]
 
     """
     with _opened(path) as folder:
-        if MANIFEST not in os.listdir(folder):
-            raise WireError(
-                f"{path} lacks {MANIFEST}: it is no {kind} of a deployment, or not the whole of it"
-            )
-        listed = _read_file(folder, MANIFEST, MANIFEST_BYTES, path)
+        listed = _read_manifest(folder, kind, path)
         given = documents.read(listed, MANIFEST_KIND, _FIELDS)
         # A folder of another kind is told which it is before anything else of it is looked at.
         of = documents.one_of(given["of"], _FOLDERS, "the folder that a manifest is of")
@@ -226,6 +222,15 @@ def _opened(path: Path) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _read_manifest(folder: int, kind: str, path: Path) -> bytes:
+    """The bytes of a folder's manifest; where there is none, it is no folder of this kind."""
+    if MANIFEST not in os.listdir(folder):
+        raise WireError(
+            f"{path} lacks {MANIFEST}: it is no {kind} of a deployment, or not the whole of it"
+        )
+    return _read_file(folder, MANIFEST, MANIFEST_BYTES, path)
 
 
 def _check_names(folder: int, expected: set[str], path: Path) -> None:

@@ -16,7 +16,7 @@ from hesc._support.inputs import whole
 from hesc.models import transforms
 from hesc.models.conclusions import Concluding
 from hesc.models.samples import Clipped
-from hesc.params import sizes
+from hesc.params import wire_sizes
 from hesc.params.parameter_set import Params
 from hesc.params.vectors import VectorParams
 from hesc.protocols import labels, wire
@@ -25,7 +25,7 @@ from hesc.protocols.message import message_size
 from hesc.protocols.networks.packing import Packing
 from hesc.protocols.plan import ModelPlan
 from hesc.ring_products.plans import Sizes
-from hesc.vectors.vectors import EncryptedVector
+from hesc.vectors.encrypted_vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -137,7 +137,7 @@ class NetworkPlan(ModelPlan, Concluding):
     @property
     def keys(self) -> int:
         """Bytes of a client's public keys."""
-        return sizes.keys(self.params, moves=len(self.packing.rotations()))
+        return wire_sizes.keys(self.params, moves=len(self.packing.rotations()))
 
     @property
     def needs_keys(self) -> bool:

@@ -11,7 +11,7 @@ from hesc import _native
 from hesc._native import ParameterError
 
 if TYPE_CHECKING:
-    from hesc.params.streams import StreamParams
+    from hesc.params.stream_params import StreamParams
     from hesc.params.vectors import VectorParams
 
 
