@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 import xgboost
 
-from hesc.models.boosters import files, fitted, verifying
+from hesc.models.boosters import fitted, saved_models, verifying
 from hesc.models.conclusions import INVERSES
 
 LIBRARIES: Final = (xgboost, lightgbm, catboost)
@@ -241,7 +241,7 @@ def _numbers(array: Any) -> dict[str, Any]:
 def case(name: str, model: Any) -> dict[str, Any]:
     """A file, rows, its library's scores of them, and what it concludes from these."""
     data = saved(name, model)
-    found = files.read(data)
+    found = saved_models.read(data)
     places = RNG.permutation(200)[:ROWS]
     close = verifying.rows_at_thresholds(found.model)[places]
     if "missing" in name or "categories" in name:

@@ -21,7 +21,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils import all_estimators
 
 from hesc._native import HescError
-from hesc.models import extraction, mlp, refusals, steps
+from hesc.models import extraction, fitted_mlp, refusals, steps
 from hesc.models.boosters import fitted
 from hesc.models.linear import simple
 from hesc.models.steps import walking
@@ -139,7 +139,7 @@ def _models(place: str, finals: tuple[type, ...], linear: str) -> list[str]:
             served[kind.__name__] = _NOTES.get(kind.__name__, how)
         elif kind in extraction.NEIGHBORS:
             served[kind.__name__] = "a search: [nearest neighbours](ml.md#nearest-neighbours)"
-        elif kind in (*mlp.CLASSIFIERS, *mlp.REGRESSORS):
+        elif kind in (*fitted_mlp.CLASSIFIERS, *fitted_mlp.REGRESSORS):
             served[kind.__name__] = "CKKS: [networks](ml.md#networks)"
         else:
             refused[kind.__name__] = _nearest(_blank(kind), finals)

@@ -405,21 +405,65 @@ def shells(rust: Mapping[str, str]) -> int:
 
 
 def forwards(found: Mapping[str, Module]) -> list[str]:
-    """Methods and properties that only pass on to an attribute of `self`.
+    """Methods and properties that only pass on to an attribute of `self`, and need not be there.
 
     Their body is one `return` or call of `self.a.b` or `self.a.b(...)`, with their own parameters,
-    attributes of these or constants as arguments, if any.
+    attributes of these or constants as arguments, if any. What the language asks for by name
+    (`__len__`) does not count, nor does a name that other classes of the same package have too,
+    or classes that the owner is derived from or that are derived from it: whoever calls it does
+    not know which of them it has, and cannot reach through.
     """
-    names = []
-    for module in found.values():
-        for owner in ast.walk(module.tree):
-            if isinstance(owner, ast.ClassDef):
-                names += [
-                    f"{module.name}.{owner.name}.{node.name}"
-                    for node in owner.body
-                    if isinstance(node, _FUNCTION) and _forwards(node)
-                ]
-    return names
+    owners = [
+        (module, node)
+        for module in found.values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ClassDef)
+    ]
+    above = {
+        node.name: {ast.unparse(base).split("[")[0] for base in node.bases} for _, node in owners
+    }
+    sharing = defaultdict(set)
+    for module, node in owners:
+        for name in _members(node):
+            sharing[name].add((module.name.rpartition(".")[0], node.name))
+
+    def is_shared(package: str, owner: str, name: str) -> bool:
+        return any(
+            other != owner
+            and (there == package or other in _line(owner, above) or owner in _line(other, above))
+            for there, other in sharing[name]
+        )
+
+    return [
+        f"{module.name}.{owner.name}.{node.name}"
+        for module, owner in owners
+        for node in owner.body
+        if isinstance(node, _FUNCTION)
+        and _forwards(node)
+        and not node.name.startswith("__")
+        and not is_shared(module.name.rpartition(".")[0], owner.name, node.name)
+    ]
+
+
+def _members(owner: ast.ClassDef) -> set[str]:
+    """Names of the methods and the declared fields of a class, for type checkers too."""
+    return {
+        node.name if isinstance(node, _FUNCTION) else ast.unparse(node.target)
+        for node in ast.walk(owner)
+        if isinstance(node, _FUNCTION | ast.AnnAssign)
+    }
+
+
+def _line(name: str, above: Mapping[str, set[str]]) -> set[str]:
+    """The names of a class and of those that it is derived from, as far as they are known."""
+    seen: set[str] = set()
+    waiting = [name]
+    while waiting:
+        one = waiting.pop()
+        if one not in seen:
+            seen.add(one)
+            waiting += above.get(one, ())
+    return seen
 
 
 def _forwards(function: _FUNCTION) -> bool:

@@ -16,7 +16,7 @@ import pytest
 
 import hesc
 from hesc.ml import PrivateClassifier, PrivateRegressor, Scores, load_booster
-from hesc.models.boosters import files, read, ubjson, verifying
+from hesc.models.boosters import read, saved_models, ubjson, verifying
 from hesc.models.conclusions import predictions, probabilities
 
 VECTORS: Final = json.loads((Path(__file__).parents[1] / "vectors" / "boosters.json").read_text())
@@ -51,7 +51,7 @@ def document_of(name: str) -> Any:
 def test_scores_are_those_of_the_library(name: str) -> None:
     """At thresholds and beside them too; to the last digits, where the library adds in double."""
     case = TAKEN[name]
-    found = files.read(of(name))
+    found = saved_models.read(of(name))
     rows, expected = numbers(case["rows"]), numbers(case["scores"])
     assert found.library == name.split(maxsplit=1)[0]
     scores = found.model.scores(rows)
@@ -64,7 +64,7 @@ def test_scores_are_those_of_the_library(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in TAKEN if "predictions" in TAKEN[name]])
 def test_classes_and_probabilities_are_those_of_the_library(name: str) -> None:
     case = TAKEN[name]
-    found = files.read(of(name)).model
+    found = saved_models.read(of(name)).model
     rows, shares = numbers(case["rows"]), numbers(case["probabilities"])
     scores = found.scores(rows)
     scores = scores[:, 0] if scores.shape[1] == 1 else scores
@@ -93,20 +93,20 @@ def test_a_base_score_that_no_link_has_is_refused() -> None:
         document = document_of(name)
         document["learner"]["learner_model_param"]["base_score"] = "[-1E0]"
         with pytest.raises(hesc.OutOfRangeError, match=words):
-            files.read(json.dumps(document).encode())
+            saved_models.read(json.dumps(document).encode())
 
 
 def test_names_of_features_come_along() -> None:
     for library in ("xgboost", "lightgbm", "catboost"):
-        found = files.read(of(f"{library} numbers with names")).model
+        found = saved_models.read(of(f"{library} numbers with names")).model
         assert found.names == ["age", "debt", "income", "years"]
-        assert not files.read(of(f"{library} two classes")).model.names
+        assert not saved_models.read(of(f"{library} two classes")).model.names
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refusals_say_why_and_what_would_do(name: str) -> None:
     with pytest.raises(hesc.ParameterError, match=REFUSED[name]["words"]):
-        files.read(of(name))
+        saved_models.read(of(name))
 
 
 def test_rounds_after_an_early_stop_do_not_count() -> None:
@@ -114,7 +114,7 @@ def test_rounds_after_an_early_stop_do_not_count() -> None:
     learner = document_of("xgboost stopped early")["learner"]
     best, trees = int(learner["attributes"]["best_iteration"]), learner["gradient_booster"]["model"]
     assert len(trees["trees"]) > best + 1
-    model = files.read(of("xgboost stopped early")).model.model
+    model = saved_models.read(of("xgboost stopped early")).model.model
     assert len(getattr(model, "roots", ())) == best + 1
 
 
@@ -160,7 +160,7 @@ DAMAGED: Final = (hesc.WireError, hesc.ParameterError, hesc.OutOfRangeError, hes
 def checked(data: bytes) -> bool:
     """Whether a file is read; then it gives finite scores, and else an error of hesc."""
     try:
-        found = files.read(data).model
+        found = saved_models.read(data).model
         scores = found.scores(np.zeros((3, min(found.inputs, 1 << 10))))
     except DAMAGED:
         return False
@@ -249,7 +249,7 @@ def test_lightgbm_s_fields_lie() -> None:
         text.replace("max_feature_idx=3", "max_feature_idx=1", 1),
     ):
         with pytest.raises(DAMAGED):
-            files.read(damaged.encode())
+            saved_models.read(damaged.encode())
 
 
 def first_tree(document: Any) -> Any:
@@ -273,11 +273,11 @@ def first_tree(document: Any) -> Any:
 def test_trees_of_xgboost_that_are_none(field: str, change: Any) -> None:
     """Cycles, two parents, children, features and numbers that are not there."""
     document = document_of("xgboost numbers with names")
-    files.read(json.dumps(document).encode())
+    saved_models.read(json.dumps(document).encode())
     tree = first_tree(document)
     tree[field] = change(tree[field])
     with pytest.raises(DAMAGED):
-        files.read(json.dumps(document).encode())
+        saved_models.read(json.dumps(document).encode())
 
 
 @pytest.mark.parametrize(
@@ -301,7 +301,7 @@ def test_ubjson_that_is_none(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         ubjson.parsed(data)
     with pytest.raises(DAMAGED):
-        files.read(data)
+        saved_models.read(data)
 
 
 def test_ubjson_of_everything() -> None:
@@ -322,14 +322,14 @@ def test_large_files_of_nothing_take_bounded_memory(unit: bytes) -> None:
     tracemalloc.start()
     try:
         with pytest.raises(DAMAGED):
-            files.read(data)
+            saved_models.read(data)
         assert tracemalloc.get_traced_memory()[1] < 1 << 30
     finally:
         tracemalloc.stop()
     with pytest.raises(DAMAGED):
-        files.read(b'{"learner":' + b"[" * 100_000)
+        saved_models.read(b'{"learner":' + b"[" * 100_000)
     with pytest.raises(hesc.WireError, match="bytes at most"):
-        read(bytes(files.LARGEST + 1))
+        read(bytes(saved_models.LARGEST + 1))
 
 
 def test_models_that_are_too_large() -> None:
@@ -342,4 +342,4 @@ def test_models_that_are_too_large() -> None:
     model["tree_info"] = model["tree_info"] * 200
     model.pop("iteration_indptr")
     with pytest.raises(hesc.ParameterError, match="fit fewer trees"):
-        files.read(json.dumps(changed).encode())
+        saved_models.read(json.dumps(changed).encode())

@@ -174,7 +174,7 @@ def test_other_versions_and_mixed_folders_are_refused(
 ) -> None:
     other = planned(("p", "q", "r", "s")).save(tmp_path / "other", sample=0)
     text = (copied / "client" / "manifest.json").read_text()
-    (copied / "client" / "manifest.json").write_text(text.replace("folder 1", "folder 2"))
+    (copied / "client" / "manifest.json").write_text(text.replace("manifest 1", "manifest 2"))
     with pytest.raises(hesc.WireError, match="version 1"):
         ClientFolder.open(copied / "client")
     with pytest.raises(hesc.WireError, match="is the server folder"):

@@ -89,7 +89,7 @@ def test_products_are_numpys_and_as_stated(
         assert vector.noise_budget >= plan.noise_budget - bool(exact and clear)
     assert sum(len(vector.to_bytes()) for vector in run.vectors) == plan.bytes_down
     assert len(run.public.to_bytes()) == plan.key_bytes
-    size = hesc.params.sizes.vector(plan.params, seeded=True)
+    size = hesc.params.wire_sizes.vector(plan.params, seeded=True)
     assert sum(map(len, up)) * size == plan.bytes_up
 
 

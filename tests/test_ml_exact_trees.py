@@ -43,7 +43,7 @@ from hesc.models import extraction, transforms
 from hesc.models.trees import LARGEST_SINGLE, TreeEnsemble
 from hesc.protocols import registry
 from hesc.protocols.message import Kind, Message
-from hesc.protocols.trees import boxes, encoding
+from hesc.protocols.trees import boxes, feature_bits
 from tests.tree_models import planned_trees
 
 X, Y = load_breast_cancer(return_X_y=True)
@@ -171,7 +171,7 @@ def test_boxes_say_what_trees_say(missing: bool) -> None:
             continue
         tried += 1
         may = rng.random(trees.inputs) < 0.7 if missing else np.zeros(trees.inputs, dtype=bool)
-        bits = encoding.bits_of(trees, edges, may)
+        bits = feature_bits.bits_of(trees, edges, may)
         unit = 2.0 ** -int(rng.integers(4, 12))
         whole = boxes.rounded(trees, unit)
         found = boxes.of(trees, bits, whole)

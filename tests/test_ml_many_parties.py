@@ -37,8 +37,8 @@ from hesc.ml import (
 from hesc.models.transforms import Bins
 from hesc.protocols import registry
 from hesc.protocols.message import Kind, Message, MessageWriter, name_of, read_messages
-from hesc.protocols.owners import columns, masks, pieces, sets
-from hesc.vectors.vectors import EncryptedVector
+from hesc.protocols.owners import column_sets, columns, masks, pieces
+from hesc.vectors.encrypted_vectors import EncryptedVector
 from tests.lying_messages import refitted
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ X, Y = load_iris(return_X_y=True)
 NAMES = ("a", "b", "c", "d")
 OWNERS: Any = {"bank": ["d", "a"], "clinic": ["b", "c"]}
 RNG = np.random.default_rng(41)
-SLOTS = sets.SLOTS
+SLOTS = column_sets.SLOTS
 
 
 def private(parties: Any = OWNERS, **wishes: Any) -> PrivateClassifier:
@@ -120,15 +120,15 @@ def test_finer_errors_take_the_larger_set() -> None:
     assert 0.65 < np.square(z).mean() < 1.45
 
 
-@pytest.mark.parametrize("name", sets.SETS)
+@pytest.mark.parametrize("name", column_sets.SETS)
 def test_encryption_errs_as_much_as_its_law_says(name: str) -> None:
     """Over keys; the stated noise is above what is measured, and by no more than a tenth."""
     found = []
     for _ in range(12):
-        secret, keys = hesc.keygen(sets.params_of(name), products=False)
+        secret, keys = hesc.keygen(column_sets.params_of(name), products=False)
         found.append(secret.decrypt(keys.encrypt(np.zeros(SLOTS) + 0j)))
     measured = np.sqrt(np.square([np.real(found), np.imag(found)]).mean())
-    assert 0.9 * sets.noise_of(name) < measured < sets.noise_of(name)
+    assert 0.9 * column_sets.noise_of(name) < measured < column_sets.noise_of(name)
 
 
 def test_masks_are_normal_in_every_part() -> None:
@@ -349,11 +349,11 @@ def other_answer() -> bytes:
 
 
 def finer_secret() -> hesc.SecretKey:
-    return hesc.keygen(sets.params_of("106 bits"), products=False)[0]
+    return hesc.keygen(column_sets.params_of("106 bits"), products=False)[0]
 
 
 def finer_keys() -> bytes:
-    return hesc.keygen(sets.params_of("106 bits"), products=False)[1].to_bytes()
+    return hesc.keygen(column_sets.params_of("106 bits"), products=False)[1].to_bytes()
 
 
 @pytest.mark.parametrize(

@@ -637,7 +637,7 @@ def test_what_is_no_file(data: Any) -> None:
 
 
 def test_files_that_are_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hesc.models.onnx.files.LARGEST", 100)
+    monkeypatch.setattr("hesc.models.onnx.onnx_files.LARGEST", 100)
     with pytest.raises(hesc.WireError, match="100 bytes"):
         read(graph_bytes([gemm(transB=1)], constants={"w": W, "b": B}))
 

@@ -346,10 +346,10 @@ def test_whatever_is_read_has_the_runtime_s_labels() -> None:
 
 def test_the_check_survives_any_output() -> None:
     """What a file gives may have any shape and type: it agrees, or it is refused."""
-    from hesc.models.onnx import checks, files, graphs
+    from hesc.models.onnx import checks, graphs, onnx_files
 
     data = graph(linear(), outputs=("l", "p"))
-    given = files.read(data)
+    given = onnx_files.read(data)
     model = graphs.described(given)
     rows = 200
     strange: list[Any] = [

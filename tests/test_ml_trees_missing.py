@@ -28,7 +28,7 @@ from hesc.ml import (
 )
 from hesc.models import extraction, transforms
 from hesc.models.trees import NEVER, TreeEnsemble
-from hesc.protocols.trees import boxes, encoding
+from hesc.protocols.trees import boxes, feature_bits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -529,7 +529,7 @@ def test_boxes_are_random_trees(seed: int) -> None:
         for place in range(3)
     ]
     try:
-        bits = encoding.bits_of(trees, edges, missing)
+        bits = feature_bits.bits_of(trees, edges, missing)
     except hesc.ParameterError:
         assert np.abs(np.diff(trees.scores(cells[~np.isnan(cells).any(axis=1)]), axis=0)).max() < 1
         return

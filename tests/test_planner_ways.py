@@ -15,7 +15,7 @@ from scipy.stats import binom
 from hesc import HescError, OutOfRangeError, ShapeError
 from hesc._support import shares
 from hesc.integers import BootstrappedIntegers, IntegerKind
-from hesc.params import Params, sizes
+from hesc.params import Params, wire_sizes
 from hesc.planner import (
     Calibration,
     ClassProblem,
@@ -209,8 +209,8 @@ def test_keys_are_as_large_as_said(name: str) -> None:
     params = Params.preset(name)
     public = keygen(params, unpacking=True)[1]
     moves = (params.slot_degree or 1) - 1
-    assert sizes.keys(params, moves=moves) == len(public.to_bytes())
-    assert sizes.keys(params) == len(public.only("relinearisation").to_bytes())
+    assert wire_sizes.keys(params, moves=moves) == len(public.to_bytes())
+    assert wire_sizes.keys(params) == len(public.only("relinearisation").to_bytes())
 
 
 @pytest.mark.parametrize(("samples", "width"), [(1, 1), (64, 32), (64, 33), (64, 200)])
@@ -219,7 +219,7 @@ def test_queries_of_bits_are_as_large_as_said(samples: int, width: int) -> None:
     _, public = keygen(params)
     numbers = np.zeros(samples, dtype=object)
     sent = BootstrappedIntegers.encrypt(public, numbers, IntegerKind(width)).to_bytes()
-    assert len(sent) == sizes.bits(params, samples, width)
+    assert len(sent) == wire_sizes.bits(params, samples, width)
 
 
 # Whole numbers in columns.

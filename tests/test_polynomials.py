@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import hesc
+from hesc.streams.polynomials.allocation import best_pieces, kept_pieces, shared_pieces
 from hesc.streams.polynomials.measured import Summed, measured_error
-from hesc.streams.polynomials.plan import best_pieces, kept_pieces, shared_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable

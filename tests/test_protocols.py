@@ -23,7 +23,7 @@ from hesc.ml import (
     Search,
     Trees,
 )
-from hesc.ml.square import PrivateSquareNetwork
+from hesc.ml.square_networks import PrivateSquareNetwork
 from hesc.protocols import registry
 from hesc.protocols.linkage import LinkagePlan
 from hesc.streams.iris import load_network

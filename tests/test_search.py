@@ -19,7 +19,7 @@ import hesc
 from hesc import cli
 from hesc.protocols import registry
 from hesc.protocols.message import Kind, Message
-from hesc.protocols.search import vectors as rounding
+from hesc.protocols.search import rounding
 from hesc.protocols.search.nearest import best_of
 from hesc.search import Index, SearchClient, SearchPlan, SearchServer
 

@@ -17,13 +17,13 @@ from hesc.codes.secret import encrypt_codes
 from hesc.integers import BootstrappedIntegers, IntegerKind
 from hesc.integers.kinds import kind_of
 from hesc.integers.secret import encrypt_integers
-from hesc.params import Params, sizes
+from hesc.params import Params, wire_sizes
 from hesc.protocols.registry import PROTOCOLS
 from hesc.secret import SecretEncryptor, keygen
 from hesc.streams.encryptor import Encryptor
 from hesc.vectors.blanks import blank
+from hesc.vectors.encrypted_vectors import EncryptedVector
 from hesc.vectors.matrices import Matrix, matrix_rotations
-from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from hesc.secret import SecretKey
@@ -53,14 +53,14 @@ def test_vectors_are_as_long_as_told(preset: str) -> None:
     params = Params.preset(preset)
     secret, public = keys_of(preset)
     numbers = np.zeros(5, dtype=np.int64)
-    assert len(secret.encrypt_to_bytes(numbers)) == sizes.vector(params, seeded=True)
+    assert len(secret.encrypt_to_bytes(numbers)) == wire_sizes.vector(params, seeded=True)
     sent = public.encrypt(numbers)
     for level in range(1, sent.level + 1):
-        assert len(sent.mod_switch_to(level).to_bytes()) == sizes.vector(params, level=level)
-    assert sizes.vector(params) == sizes.vector(params, level=len(params.levels))
+        assert len(sent.mod_switch_to(level).to_bytes()) == wire_sizes.vector(params, level=level)
+    assert wire_sizes.vector(params) == wire_sizes.vector(params, level=len(params.levels))
     for level in (0, len(params.levels) + 1):
         with pytest.raises(hesc.ParameterError, match="levels 1 to"):
-            sizes.vector(params, level=level)
+            wire_sizes.vector(params, level=level)
 
 
 @pytest.mark.parametrize("preset", ["ckks_4096", "bfv_8192", "bgv_13107_shallow"])
@@ -72,7 +72,7 @@ def test_keys_are_as_long_as_told(preset: str) -> None:
             if params.ring_index % 2:
                 options = {"slot_rotations": [(0, step) for step in range(1, moves + 1)]}
             _, public = keygen(params, products=products, **options)
-            told = sizes.keys(params, products=products, moves=moves)
+            told = wire_sizes.keys(params, products=products, moves=moves)
             assert len(public.to_bytes()) == told
 
 
@@ -85,9 +85,9 @@ def test_integers_are_as_long_as_told(kind: str, layout: str) -> None:
     for count in (1, params.slot_count + 1):
         numbers = np.zeros(count, dtype=np.int64)
         sent = encrypt_integers(secret, numbers, kind, layout=layout)
-        assert len(sent) == sizes.integers(params, of, count, layout=layout, seeded=True)
+        assert len(sent) == wire_sizes.integers(params, of, count, layout=layout, seeded=True)
         full = integers.encrypt(public, numbers, kind, layout=layout)
-        assert len(full.to_bytes()) == sizes.integers(params, of, count, layout=layout)
+        assert len(full.to_bytes()) == wire_sizes.integers(params, of, count, layout=layout)
 
 
 @pytest.mark.parametrize("preset", VECTORS)
@@ -153,7 +153,7 @@ def test_streams_are_as_long_as_told(preset: str, length: int) -> None:
     first = {"secret": 1} if own else {"public": 1}
     both = {"secret": 2} if own else {"secret": 1, "public": 1}
     for at, of in enumerate(({"secret": 1}, first, both, both, both)):
-        assert len(made[at].to_bytes()) == sizes.streams(params, tried[at], **of), at
+        assert len(made[at].to_bytes()) == wire_sizes.streams(params, tried[at], **of), at
 
 
 # Bits and codes
@@ -164,7 +164,7 @@ def test_bits_are_as_long_as_told(count: int, width: int) -> None:
     params = Params.preset("tfhe_2048")
     _, public = keys_of("tfhe_2048")
     sent = BootstrappedIntegers.encrypt(public, np.zeros(count, dtype=object), IntegerKind(width))
-    assert len(sent.to_bytes()) == sizes.bits(params, count, width)
+    assert len(sent.to_bytes()) == wire_sizes.bits(params, count, width)
 
 
 def test_keys_and_answers_of_bits_are_as_long_as_told() -> None:
@@ -172,14 +172,14 @@ def test_keys_and_answers_of_bits_are_as_long_as_told() -> None:
 
     params = Params.preset("tfhe_2048")
     _, public = keygen(params, bootstrapping=True)
-    assert len(public.to_bytes()) == sizes.bootstrapping_keys(params)
+    assert len(public.to_bytes()) == wire_sizes.bootstrapping_keys(params)
     server = gates.Evaluator(public)
     plan = integers.plan(integers.maximum, "uint2", "uint2", count=3, engine="bootstrapped")
     sent = [BootstrappedIntegers.encrypt(public, [1, 2, 3], "uint2") for _ in range(2)]
     answer = plan(*sent, server=server, progress=False).answer(server)
-    assert len(answer.to_bytes()) == sizes.bit_answer(params, 3, 2)
+    assert len(answer.to_bytes()) == wire_sizes.bit_answer(params, 3, 2)
     with pytest.raises(hesc.ParameterError, match="no bits that bootstrap"):
-        sizes.bits(Params.preset("bfv_1024"), 1, 1)
+        wire_sizes.bits(Params.preset("bfv_1024"), 1, 1)
 
 
 @pytest.mark.parametrize("preset", ["bfv_1024_distances", "bfv_4096_distances"])
@@ -191,7 +191,7 @@ def test_codes_are_as_long_as_told(preset: str, count: int, records: int) -> Non
         sent = encrypt_codes(secret, np.zeros((count, bits // 64), np.uint64))
         clear = np.zeros((records, bits // 64), np.uint64)
         found = EncryptedCodes.from_bytes(params, sent).distances(clear).to_bytes()
-        assert (len(sent), len(found)) == sizes.codes(params, count, bits, records)
+        assert (len(sent), len(found)) == wire_sizes.codes(params, count, bits, records)
 
 
 # Plans

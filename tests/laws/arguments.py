@@ -43,15 +43,15 @@ PACKAGES: Final = (
 LEFT_OUT: Final = {
     # Made by the package itself, from objects of its own.
     "hesc.streams.encoding.EncodedArray", "hesc.vectors.keys.PublicKeys",
-    "hesc.streams.polynomials.plan.PolynomialPlan",
-    "hesc.streams.polynomials.plan.PolynomialPlan.for_sum",
-    "hesc.streams.polynomials.plan.PolynomialPlan.sums",
-    "hesc.streams.polynomials.plan.PolynomialPlan.sum",
-    "hesc.secret.keys.SecretKey.write", "hesc.integers.bootstrapped.BootstrappedIntegers",
+    "hesc.streams.polynomials.allocation.PolynomialPlan",
+    "hesc.streams.polynomials.allocation.PolynomialPlan.for_sum",
+    "hesc.streams.polynomials.allocation.PolynomialPlan.sums",
+    "hesc.streams.polynomials.allocation.PolynomialPlan.sum",
+    "hesc.secret.secret_key.SecretKey.write", "hesc.integers.bootstrapped.BootstrappedIntegers",
     "hesc.integers.bootstrapped.IntegerAnswer",
-    "hesc.integers.arrays.EncryptedIntegers", "hesc.integers.expressions.Integers",
+    "hesc.integers.encrypted_integers.EncryptedIntegers", "hesc.integers.expressions.Integers",
     "hesc.integers.layouts.PackedIntegers", "hesc.integers.layouts.SlotwiseArray",
-    "hesc.integers.plans.IntegerPlan", "hesc.integers.slotwise.SlotwiseIntegers",
+    "hesc.integers.integer_plans.IntegerPlan", "hesc.integers.slotwise.SlotwiseIntegers",
     "hesc.integers.slotwise.SlotwiseTruths", "hesc.integers.slotwise.Slotwise.highest",
     "hesc.integers.slotwise.Slotwise.inner", "hesc.integers.slotwise.Slotwise.part",
     "hesc.integers.slotwise.Slotwise.only", "hesc.integers.slotwise.Slotwise.every",
@@ -90,20 +90,20 @@ LEFT_OUT: Final = {
     "hesc.integers.bootstrapped.BootstrappedIntegers.from_bytes",
     "hesc.integers.bootstrapped.BootstrappedIntegers.pack",
     "hesc.integers.bootstrapped.IntegerAnswer.from_bytes",
-    "hesc.integers.layouts.PackedIntegers.unpack", "hesc.integers.plans.evaluate",
-    "hesc.integers.plans.plan", "hesc.integers.slotwise.SlotwiseTruths.where",
+    "hesc.integers.layouts.PackedIntegers.unpack", "hesc.integers.integer_plans.evaluate",
+    "hesc.integers.integer_plans.plan", "hesc.integers.slotwise.SlotwiseTruths.where",
     "hesc.integers.slotwise.SlotwiseIntegers.divided",
     "hesc.params.parameter_set.Params.cyclotomic", "hesc.params.parameter_set.Params.tfhe",
     "hesc.integers.layouts.SlotwiseArray.from_bytes",
     "hesc.integers.layouts.PackedIntegers.from_bytes", "hesc.vectors.keys.PublicKeys.only",
-    "hesc.vectors.keys.PublicKeys.require", "hesc.secret.keys.SecretKey.with_bootstrapping",
+    "hesc.vectors.keys.PublicKeys.require", "hesc.secret.secret_key.SecretKey.with_bootstrapping",
     "hesc.packing.moves.Spread", "hesc.packing.moves.gather",
     "hesc.packing.slots.EncryptedSlots.extract", "hesc.packing.slots.EncryptedSlots.frobenius",
     "hesc.packing.slots.EncryptedSlots.rotate", "hesc.packing.slots.EncryptedSlots.unpack",
     "hesc.packing.slots.sum_of_products",
     "hesc.integers.transciphering.secret.CipherKey.encrypt_to_bytes",
     "hesc.gates.secret.decrypt_outputs",
-    "hesc.secret.keys.SecretKey.decrypt_shared",
+    "hesc.secret.secret_key.SecretKey.decrypt_shared",
     "hesc.integers.secret.decrypt_slotwise",
     "hesc.integers.transciphering.aes.AesDecipherer",
     "hesc.integers.transciphering.aes.AesDecipherer.decipher",
@@ -111,7 +111,7 @@ LEFT_OUT: Final = {
     "hesc.integers.transciphering.deciphering.Decipherer.decipher",
     "hesc.integers.transciphering.deciphering.plan",
     "hesc.protocols.linkage.server.Comparer.pieces",
-    "hesc.vectors.vectors.EncryptedVector.rotate_rows",
+    "hesc.vectors.encrypted_vectors.EncryptedVector.rotate_rows",
 }  # fmt: skip
 """What is not called here, and why."""
 
@@ -361,7 +361,7 @@ def _streams() -> Iterator[Call]:  # noqa: PLR0915 - a list
     yield _of(polynomial.evaluate, inputs=inputs, plan=plan)
     yield _of(polynomial.monomials, copies=[encryptor.encrypt_copies([0.5], 2)])
     yield Call(
-        "hesc.streams.polynomials.plan.PolynomialPlan.predicted_error",
+        "hesc.streams.polynomials.allocation.PolynomialPlan.predicted_error",
         lambda values, draws, generator: plan.predicted_error(
             values, draws=draws, generator=generator
         ),
@@ -407,7 +407,7 @@ def _secret_keys(folder: Path) -> Iterator[Call]:
         return folder / f"{next(names)}.key" if path is folder else path
 
     yield Call(
-        "hesc.secret.keys.SecretKey.save",
+        "hesc.secret.secret_key.SecretKey.save",
         lambda path, passphrase: secret.save(new(path), passphrase=passphrase),
         {"path": folder, "passphrase": None},
     )
@@ -415,7 +415,7 @@ def _secret_keys(folder: Path) -> Iterator[Call]:
     leveled_secret, _ = hesc.keygen(ckks, products=False)
     leveled_secret.save(folder / "leveled.key")
     yield Call(
-        "hesc.secret.keys.SecretKey.save",
+        "hesc.secret.secret_key.SecretKey.save",
         lambda path, passphrase: leveled_secret.save(new(path), passphrase=passphrase),
         {"path": folder, "passphrase": None},
     )

@@ -13,7 +13,7 @@ from hesc.codes import HashKey
 from hesc.integers.transciphering import Shape
 from hesc.protocols.linkage import Comparer, LinkagePlan, Sender, pieces
 from hesc.protocols.message import NAME_BYTES
-from hesc.protocols.owners import masks, sets
+from hesc.protocols.owners import column_sets, masks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,7 @@ def order_of(party: type[Sender | Comparer], keys: bytes) -> bytes:
 def draws() -> dict[str, Callable[[], bytes]]:
     linked = hesc.keygen(LinkagePlan(128, 128, 128).params)[1].to_bytes()
     cipher = hesc.CipherKey.generate()
-    keys = hesc.keygen(sets.params_of("66 bits"), products=False)[1]
+    keys = hesc.keygen(column_sets.params_of("66 bits"), products=False)[1]
     return {
         "the sender's order": lambda: order_of(Sender, linked),
         "the comparer's order": lambda: order_of(Comparer, linked),
@@ -42,7 +42,7 @@ def draws() -> dict[str, Callable[[], bytes]]:
         "keys of hashes": lambda: HashKey.generate().secret_bytes(),
         "keys of ciphers": lambda: hesc.CipherKey.generate().secret_bytes(),
         "nonces of messages": lambda: cipher.encrypt([0], "uint8", shape=Shape(8, 1)).nonce,
-        "noise": lambda: keys.encrypt(np.zeros(sets.SLOTS)).to_bytes(),
+        "noise": lambda: keys.encrypt(np.zeros(column_sets.SLOTS)).to_bytes(),
     }
 
 

@@ -15,7 +15,7 @@ from hesc.protocols.disclosure import Disclosure
 from hesc.protocols.message import message_size
 from hesc.protocols.plan import ModelPlan
 from hesc.ring_products.plans import Sizes
-from hesc.vectors.vectors import EncryptedVector
+from hesc.vectors.encrypted_vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,7 +16,7 @@ from hesc._native import HescError, ParameterError
 from hesc.cli.batches import opened
 from hesc.cli.csv_files import Column
 from hesc.cli.terminal import JsonFile, check_outputs, reading, write_text
-from hesc.models.boosters.files import begins_as_json
+from hesc.models.boosters.saved_models import begins_as_json
 from hesc.protocols.classes.options import Classes
 from hesc.protocols.linear.options import Scores
 from hesc.protocols.outsourced.options import Outsourced
@@ -318,7 +318,7 @@ def _loaded(model: Path) -> Any:
 
             return load_booster(model)
         if model.suffix == ".json":
-            from hesc.ml.square import PrivateSquareNetwork
+            from hesc.ml.square_networks import PrivateSquareNetwork
 
             return PrivateSquareNetwork.from_network(SquareNetwork.load(model))
         from hesc.ml.onnx import load_onnx  # type: ignore[import-not-found, unused-ignore]

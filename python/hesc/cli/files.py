@@ -34,7 +34,7 @@ from hesc.cli.terminal import (
 from hesc.ml.deployment import ClientFolder
 from hesc.models.conclusions import PROBABILITIES
 from hesc.protocols import ledger, registry
-from hesc.protocols.folders import KINDS, MANIFEST, MANIFEST_BYTES, ServerFolder
+from hesc.protocols.folders import MANIFEST, MANIFEST_BYTES, MANIFEST_KIND, ServerFolder
 from hesc.protocols.message import Kind, MessageWriter, name_of, query_of, read_messages
 from hesc.protocols.search.index import Index
 from hesc.protocols.search.plan import SearchPlan
@@ -113,12 +113,12 @@ def _is_deployed(folder: Path) -> bool:
     """Whether a folder is a deployment, or a side of one: other things have manifests too."""
     manifest = folder / MANIFEST
     try:
-        return (
-            manifest.is_file()
-            and documents.kind_of(read_whole(manifest, MANIFEST_BYTES, "a manifest")) in KINDS
-        )
+        if not manifest.is_file():
+            return False
+        found = documents.kind_of(read_whole(manifest, MANIFEST_BYTES, "a manifest"))
     except (HescError, OSError):
         return False
+    return found == MANIFEST_KIND
 
 
 def warn_of_formulas(classes: Any) -> None:
@@ -248,7 +248,7 @@ def encrypt(
             with after(first):
                 found = opened.encrypt(batch, clip=clip, **prepared)
             writer.write(found.data)
-            name.add(name_of(found.data))
+            name.messages.append(name_of(found.data))
             count, queries, up = count + len(batch), queries + 1, up + len(found.data)
             clipped += found.clipped
             clipped_samples += found.clipped_samples
@@ -343,7 +343,7 @@ def evaluate(
             writer = MessageWriter(answer, served.plan.digest)
             for asked, answered in found:
                 writer.write(answered)
-                name.add(query_of(answered))
+                name.messages.append(query_of(answered))
                 queries, up, down = queries + 1, up + asked, down + len(answered)
             writer.finish()
         figures: dict[str, Any] = {
@@ -445,7 +445,7 @@ def decrypt(
         part, beside = stack.enter_context(new_result(out, json_file))
         table = stack.enter_context(open(part, "x", newline="", encoding="utf-8", opener=for_owner))
         for asked, each in pairs:
-            found_name.add(query_of(each))
+            found_name.messages.append(query_of(each))
             found = opened.decrypt(each, query=asked)
             if best is None:
                 shares = plan.probabilities(found.scores) if probabilities else None

@@ -28,16 +28,13 @@ class QueryName:
     """
 
     def __init__(self) -> None:
-        self._names = sha256()
-
-    def add(self, name: bytes) -> None:
-        """One more message, by its name."""
-        self._names.update(name)
+        self.messages: list[bytes] = []
+        """Names of its messages, in their order."""
 
     @property
     def whole(self) -> str:
         """All of it, in hexadecimal digits."""
-        return self._names.hexdigest()
+        return sha256(b"".join(self.messages)).hexdigest()
 
     def __str__(self) -> str:
         return self.whole[:_SHOWN]
@@ -86,9 +83,9 @@ def answers_to(queries: Iterable[bytes], answers: Iterable[bytes]) -> Iterator[t
     same = True
     for query, answer in zip_longest(queries, answers):
         if query is not None:
-            asked.add(name_of(query))
+            asked.messages.append(name_of(query))
         if answer is not None:
-            answered.add(query_of(answer))
+            answered.messages.append(query_of(answer))
         # What follows a difference is read for the name alone.
         same = same and None not in (query, answer) and query_of(answer) == name_of(query)
         if same:

@@ -76,7 +76,7 @@ def encrypt(
             with after(first):
                 found = owner.encrypt(batch, clip=clip, first=first)
             writer.write(found.data)
-            name.add(name_of(found.data))
+            name.messages.append(name_of(found.data))
             count, up = count + len(batch), up + len(found.data)
             clipped += found.clipped
             clipped_samples += found.clipped_samples
@@ -121,10 +121,10 @@ def join(
         writer = MessageWriter(query, plan.digest)
         for found in _together([messages(file, Kind.PIECE, plan) for file in opened]):
             for each, piece in zip(named, found, strict=True):
-                each.add(name_of(piece))
+                each.messages.append(name_of(piece))
             data = pieces.joined(plan, found, first=samples)
             writer.write(data)
-            name.add(name_of(data))
+            name.messages.append(name_of(data))
             queries, up = queries + 1, up + len(data)
             samples += plan.opened(data, Kind.QUERY).samples
         writer.finish()

@@ -90,7 +90,7 @@ def _begin(opened: Any, count: int, out: Path, json_file: str | None) -> None:
         while left:
             message = opened.prepare(some := min(left, opened.plan.rows))
             writer.write(message)
-            name.add(name_of(message))
+            name.messages.append(name_of(message))
             left, up = left - some, up + len(message)
         writer.finish()
         file.flush()

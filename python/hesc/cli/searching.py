@@ -23,8 +23,8 @@ from hesc.ml.deployment import ClientFolder
 from hesc.protocols.folders import PLAN, SERVER, ServerFolder
 from hesc.protocols.search.index import Index
 from hesc.protocols.search.plan import SearchPlan
+from hesc.protocols.search.rounding import LONGER, METRICS
 from hesc.protocols.search.server import SearchServer
-from hesc.protocols.search.vectors import LONGER, METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

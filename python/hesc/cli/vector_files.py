@@ -11,7 +11,7 @@ from hesc._native import HescError, ParameterError
 from hesc.cli.batches import opened
 from hesc.cli.parquet_files import lists
 from hesc.cli.terminal import reading
-from hesc.protocols.search.vectors import lengths
+from hesc.protocols.search.rounding import lengths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,7 +20,7 @@ from hesc._native import GalleryPlan
 from hesc.codes.galleries import EncryptedGallery
 from hesc.codes.records import Field, HashKey, RecordCoder
 from hesc.codes.rows import hamming, nearest, packed, unpacked
-from hesc.codes.vectors import SignProjection
+from hesc.codes.vector_codes import SignProjection
 
 __all__ = [
     "EncryptedGallery",

@@ -10,7 +10,7 @@ from hesc._support.memory import make_room
 from hesc._support.opaque import Opaque
 from hesc._support.pickling import ByWireForm
 from hesc.codes.rows import checked
-from hesc.params.streams import StreamParams, checked_params
+from hesc.params.stream_params import StreamParams, checked_params
 from hesc.streams.encryptor import stream_keys
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from hesc._native import GalleryPlan, ParameterError, ShapeError
 from hesc._support.inputs import of_kind
 from hesc.codes.encrypted_codes import EncryptedDistances, room_for_codes
 from hesc.codes.rows import checked
-from hesc.secret.keys import SecretKey, for_streams, for_vectors
+from hesc.secret.secret_key import SecretKey, for_streams, for_vectors
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -15,7 +15,7 @@ from hesc.streams.arrays import shape_from_bytes, shape_to_bytes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hesc.params.streams import StreamParams
+    from hesc.params.stream_params import StreamParams
 
 
 MOST_OUTPUTS: Final = 255

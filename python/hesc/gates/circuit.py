@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.params.streams import StreamParams
+    from hesc.params.stream_params import StreamParams
 
 
 @dataclass(frozen=True)

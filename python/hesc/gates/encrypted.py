@@ -18,7 +18,7 @@ from hesc._support.progress import Bar
 from hesc.gates.answers import MOST_OUTPUTS, BitAnswer
 from hesc.gates.circuit import Builder, Circuit, Precision
 from hesc.gates.words import bit_array, to_bits
-from hesc.params.streams import StreamParams, checked_params
+from hesc.params.stream_params import StreamParams, checked_params
 from hesc.streams.encryptor import stream_keys
 
 if TYPE_CHECKING:

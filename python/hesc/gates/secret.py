@@ -10,7 +10,7 @@ from hesc import _native
 from hesc._support.inputs import of_kind
 from hesc.gates.answers import BitAnswer
 from hesc.gates.encrypted import EncryptedBits
-from hesc.secret.keys import SecretKey, for_streams
+from hesc.secret.secret_key import SecretKey, for_streams
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

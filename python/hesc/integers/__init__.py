@@ -20,17 +20,17 @@ Nothing in this package can decrypt but `hesc.integers.secret`.
 
 from __future__ import annotations
 
-from hesc.integers.arrays import EncryptedIntegers
 from hesc.integers.bootstrapped import BootstrappedIntegers, IntegerAnswer
 from hesc.integers.candidates import ENGINES
+from hesc.integers.encrypted_integers import EncryptedIntegers
 from hesc.integers.encryption import encrypt, read
 from hesc.integers.expressions import Integers, dot, maximum, median, minimum, sort, total, where
 from hesc.integers.fixed_point import FixedPoint
 from hesc.integers.floating_point import FloatingPoint
+from hesc.integers.integer_plans import IntegerPlan, evaluate, plan
 from hesc.integers.kinds import IntegerKind
 from hesc.integers.layouts import LAYOUTS, PackedIntegers, SlotwiseArray
 from hesc.integers.moments import Moments, sums
-from hesc.integers.plans import IntegerPlan, evaluate, plan
 from hesc.integers.slotwise import Slotwise, SlotwiseIntegers, SlotwiseTruths
 
 __all__ = [

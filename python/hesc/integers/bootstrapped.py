@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from hesc.gates.circuit import Circuit
     from hesc.integers.expressions import PublicIntegers
-    from hesc.params.streams import StreamParams
+    from hesc.params.stream_params import StreamParams
     from hesc.vectors.keys import PublicKeys
 
 

@@ -19,8 +19,8 @@ from hesc.integers.computations import Computation, OnBits, OnSlots
 from hesc.integers.expressions import ROW_SORTED, Integers
 from hesc.integers.kinds import IntegerKind
 from hesc.integers.layouts import PACKED, SLICED, SLOTWISE, SlotwiseArray
-from hesc.params import Params, sizes
-from hesc.params.streams import StreamParams
+from hesc.params import Params, wire_sizes
+from hesc.params.stream_params import StreamParams
 from hesc.params.vectors import VectorParams
 from hesc.planner.candidate import Candidate
 from hesc.planner.decision import objective
@@ -386,7 +386,7 @@ def _cost(request: IntegerRequest, estimate: CircuitEstimate) -> tuple[float, fl
 
 def _parties(computation: Computation, request: IntegerRequest) -> Sides:
     """Both sides: what decrypts is loaded where they are wanted."""
-    found: Sides = import_module("hesc.integers.client").IntegerParties(computation, request)
+    found: Sides = import_module("hesc.integers.all_sides").IntegerParties(computation, request)
     return found
 
 
@@ -478,13 +478,13 @@ def _travelling(of: Computation, request: IntegerRequest) -> tuple[int, int]:
     inputs = [leaf.kind for leaf in request.leaves]
     results, count = [root.kind for root in request.roots], request.samples
     if isinstance(of, OnBits):
-        up = sum(sizes.bits(params, count, kind.width) for kind in inputs)
-        return up, sum(sizes.bit_answer(params, count, kind.width) for kind in results)
+        up = sum(wire_sizes.bits(params, count, kind.width) for kind in inputs)
+        return up, sum(wire_sizes.bit_answer(params, count, kind.width) for kind in results)
     up, level = 0, of.levels[-1]
     for kind in inputs:
-        up += sizes.integers(params, kind, count, layout=of.upload, seeded=True)
+        up += wire_sizes.integers(params, kind, count, layout=of.upload, seeded=True)
     return up, sum(
-        sizes.integers(params, kind, count, layout=of.answer, level=level) for kind in results
+        wire_sizes.integers(params, kind, count, layout=of.answer, level=level) for kind in results
     )
 
 

@@ -11,9 +11,9 @@ from hesc._native import CircuitError, ParameterError
 from hesc._support.progress import Bar
 from hesc.integers import bootstrapped
 from hesc.integers.along import AlongSlots
-from hesc.integers.arrays import EncryptedIntegers
 from hesc.integers.bits import bits_of
 from hesc.integers.bootstrapped import BootstrappedIntegers
+from hesc.integers.encrypted_integers import EncryptedIntegers
 from hesc.integers.layouts import PACKED, SLICED, PackedIntegers, packed
 from hesc.vectors.evaluation import keys_of, relin_of
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hesc.gates.encrypted import Evaluator
     from hesc.integers.circuits import Given
     from hesc.integers.expressions import Integers, PublicIntegers
-    from hesc.params.streams import StreamParams
+    from hesc.params.stream_params import StreamParams
     from hesc.params.vectors import VectorParams
 
 

@@ -15,14 +15,14 @@ from hesc.integers.layouts import (
     plaintexts,
     read_layout,
 )
-from hesc.params.streams import StreamParams
+from hesc.params.stream_params import StreamParams
 from hesc.params.vectors import VectorParams
 from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
-    from hesc.integers.arrays import EncryptedIntegers
+    from hesc.integers.encrypted_integers import EncryptedIntegers
     from hesc.integers.kinds import IntegerKind
 
 

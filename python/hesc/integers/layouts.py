@@ -10,8 +10,8 @@ from hesc import _native
 from hesc._native import NoiseBudgetError, ParameterError
 from hesc._support.inputs import one_name, wire_bytes
 from hesc._support.opaque import Opaque
-from hesc.integers.arrays import EncryptedIntegers, described, plain_bits
 from hesc.integers.bits import bits_of, numbers_in
+from hesc.integers.encrypted_integers import EncryptedIntegers, described, plain_bits
 from hesc.integers.expressions import Integers
 from hesc.integers.kinds import IntegerKind
 from hesc.integers.slotwise import Slotwise

@@ -8,15 +8,15 @@ import numpy as np
 
 from hesc._support.inputs import of_kind
 from hesc.gates.secret import decrypt_bits
-from hesc.integers.arrays import EncryptedIntegers, described
 from hesc.integers.bits import numbers_of
 from hesc.integers.bootstrapped import BootstrappedIntegers, IntegerAnswer
+from hesc.integers.encrypted_integers import EncryptedIntegers, described
 from hesc.integers.layouts import PackedIntegers, SlotwiseArray, check_layout, plaintexts
 from hesc.integers.slotwise import SlotwiseIntegers, SlotwiseTruths
 from hesc.packing.messages import NUMBERS
 from hesc.packing.secret import decrypt_slots
 from hesc.packing.slots import EncryptedSlots
-from hesc.secret.keys import SecretKey, for_vectors
+from hesc.secret.secret_key import SecretKey, for_vectors
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray

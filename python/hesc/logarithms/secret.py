@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hesc import _native
 from hesc._native import LogarithmPlan
 from hesc._support.inputs import of_kind
-from hesc.secret.keys import SecretKey, for_vectors
+from hesc.secret.secret_key import SecretKey, for_vectors
 
 if TYPE_CHECKING:
     import numpy as np

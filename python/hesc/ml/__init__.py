@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from hesc.ml.onnx import load_onnx
     from hesc.ml.outliers import PrivateOutlierDetector
     from hesc.ml.serving import ClippedWarning
-    from hesc.ml.square import PrivateSquareNetwork
+    from hesc.ml.square_networks import PrivateSquareNetwork
     from hesc.protocols.classes.client import ClassClient
     from hesc.protocols.classes.plan import ClassPlan
     from hesc.protocols.classes.server import ClassServer
@@ -117,7 +117,7 @@ _LATER: Final = {
     "PrivateNeighbours": "hesc.ml.neighbours",
     "PrivateOutlierDetector": "hesc.ml.outliers",
     "PrivateRegressor": "hesc.ml.estimators",
-    "PrivateSquareNetwork": "hesc.ml.square",
+    "PrivateSquareNetwork": "hesc.ml.square_networks",
     "TreesClient": "hesc.protocols.trees.client",
     "load_booster": "hesc.ml.boosters",
     "load_onnx": "hesc.ml.onnx",
@@ -133,7 +133,7 @@ _NEEDS: Final = {
     "hesc.ml.onnx": ["sklearn", "onnx"],
     "hesc.ml.outliers": ["sklearn"],
     "hesc.ml.serving": ["sklearn"],
-    "hesc.ml.square": ["sklearn"],
+    "hesc.ml.square_networks": ["sklearn"],
 }
 """Such packages by modules of `_LATER`."""
 

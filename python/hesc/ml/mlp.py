@@ -10,7 +10,7 @@ from hesc._support.callers import usual_floats
 from hesc.ml import validation
 from hesc.ml.base import Private
 from hesc.ml.classifying import Classifying
-from hesc.models import mlp as extraction
+from hesc.models import fitted_mlp as extraction
 from hesc.protocols.networks.options import Network
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from hesc.ml.classifying import Classifying
-from hesc.models import neighbours as extraction
+from hesc.models import fitted_neighbours as extraction
 from hesc.models.extraction import NEIGHBORS
 from hesc.protocols.search.options import Search
 

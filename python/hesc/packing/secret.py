@@ -9,7 +9,7 @@ import numpy as np
 from hesc._support.inputs import of_kind, whole
 from hesc.packing.messages import NORMAL, decoded, encoded
 from hesc.packing.slots import EncryptedSlots
-from hesc.secret.keys import SecretKey, for_vectors
+from hesc.secret.secret_key import SecretKey, for_vectors
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -38,9 +38,10 @@ SERVER: Final = "server.json"
 """The name of the file that a server answers by."""
 MODEL: Final = "model.json"
 """The name of the file that an owner keeps the model in."""
-KINDS: Final = ("client folder", "server folder", "owner folder", "deployment")
-"""Kinds of manifests."""
-_FIELDS: Final = {"plan", "hesc", "files"}
+MANIFEST_KIND: Final = "manifest"
+"""The kind of a manifest's document, of whatever folder."""
+_FOLDERS: Final = ("client folder", "server folder", "owner folder", "deployment")
+_FIELDS: Final = {"of", "plan", "hesc", "files"}
 
 
 class Contents(NamedTuple):
@@ -66,7 +67,7 @@ def write(
 
     Args:
         folder: where.
-        kind: of the manifest's document.
+        kind: which folder it is, as "client folder" or "deployment".
         files: contents by name.
         plan: the digest of the plan that they belong to.
         below: manifests of folders inside, by folder's name, which are listed and not written.
@@ -93,9 +94,9 @@ def manifest(
     entries = {
         name: {"bytes": len(data), "sha256": digest(data)} for name, data in sorted(listed.items())
     }
-    fields = {"plan": plan, "hesc": version("hesc"), "files": entries}
+    fields = {"of": kind, "plan": plan, "hesc": version("hesc"), "files": entries}
     # Indented for who looks into it.
-    return json.dumps(json.loads(documents.write(kind, fields)), indent=1).encode() + b"\n"
+    return json.dumps(json.loads(documents.write(MANIFEST_KIND, fields)), indent=1).encode() + b"\n"
 
 
 def read(path: Path, kind: str, files: Mapping[str, int], below: tuple[str, ...] = ()) -> Contents:
@@ -103,7 +104,7 @@ def read(path: Path, kind: str, files: Mapping[str, int], below: tuple[str, ...]
 
     Args:
         path: the folder; a link that leads to one will do, links inside will not.
-        kind: of the manifest's document.
+        kind: which folder it has to be, as "client folder" or "deployment".
         files: the most bytes of each, by name.
         below: folders inside, whose manifests are read too, as `folder/manifest.json`.
 
@@ -113,10 +114,13 @@ def read(path: Path, kind: str, files: Mapping[str, int], below: tuple[str, ...]
 
     """
     with _opened(path) as folder:
-        _check_side(folder, kind, path)
+        listed = _read_manifest(folder, kind, path)
+        given = documents.read(listed, MANIFEST_KIND, _FIELDS)
+        # A folder of another kind is told which it is before anything else of it is looked at.
+        of = documents.one_of(given["of"], _FOLDERS, "the folder that a manifest is of")
+        if of != kind:
+            raise WireError(f"{path} is the {of}, where the {kind} belongs; check which was given")
         _check_names(folder, {MANIFEST, *files, *below}, path)
-        listed = _read_file(folder, MANIFEST, MANIFEST_BYTES, path)
-        given = documents.read(listed, kind, _FIELDS)
         found = {MANIFEST: listed}
         limits = dict(files) | {f"{name}/{MANIFEST}": MANIFEST_BYTES for name in below}
         entries = documents.exactly(given["files"], set(limits), "list of files")
@@ -220,18 +224,13 @@ def _opened(path: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _check_side(folder: int, kind: str, path: Path) -> None:
-    """Says of a folder of another kind which it is; of what is wrong inside others speak."""
+def _read_manifest(folder: int, kind: str, path: Path) -> bytes:
+    """The bytes of a folder's manifest; where there is none, it is no folder of this kind."""
     if MANIFEST not in os.listdir(folder):
         raise WireError(
             f"{path} lacks {MANIFEST}: it is no {kind} of a deployment, or not the whole of it"
         )
-    try:
-        found = documents.kind_of(_read_file(folder, MANIFEST, MANIFEST_BYTES, path))
-    except WireError:
-        return
-    if found in KINDS and found != kind:
-        raise WireError(f"{path} is the {found}, where the {kind} belongs; check which was given")
+    return _read_file(folder, MANIFEST, MANIFEST_BYTES, path)
 
 
 def _check_names(folder: int, expected: set[str], path: Path) -> None:

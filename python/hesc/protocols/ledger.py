@@ -31,26 +31,17 @@ _BYTES: Final = 1 << 12
 _SALT: Final = 32
 
 
-class Count:
+class Count(OneProcess):
     """How many numbers were given, in memory; threads of one process share it."""
 
     def __init__(self, given: int = 0) -> None:
-        self.given = given
-        """So far."""
-        self._lock = Lock()
-        self._counts = OneProcess(
+        super().__init__(
             "a server with hidden weights",
             "Answer in one process, or by `hesc eval --ledger`, which counts in a file for all",
         )
-
-    def check(self) -> None:
-        """Refuses a process that has a copy of this count.
-
-        Raises:
-            ParameterError: it was forked since the count was made.
-
-        """
-        self._counts.check()
+        self.given = given
+        """So far."""
+        self._lock = Lock()
 
     def spend(self, numbers: int, most: int) -> None:
         """Counts that so many more are given, before they are.

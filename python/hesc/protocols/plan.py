@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from hesc._native import ParameterError, WireError
 from hesc.models import conclusions, samples, transforms
-from hesc.params import sizes
+from hesc.params import wire_sizes
 from hesc.protocols.disclosure import Disclosing
 from hesc.protocols.message import Kind, Message
 from hesc.protocols.wire import Documented
@@ -71,7 +71,7 @@ class Plan(Documented, Disclosing):
             ParameterError: a plan on streams, whose server is given none.
 
         """
-        return sizes.made_keys(self.params, **self.key_options) if self.needs_keys else 0
+        return wire_sizes.made_keys(self.params, **self.key_options) if self.needs_keys else 0
 
     @abstractmethod
     def sizes(self) -> tuple[int, ...]:

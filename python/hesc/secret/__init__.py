@@ -1,10 +1,10 @@
 """Everything that holds a secret key or can decrypt. No module that a server needs imports this."""
 
-from hesc.secret.files import wants_passphrase
 from hesc.secret.generation import keygen
-from hesc.secret.keys import SecretKey, checked_secret
-from hesc.secret.numbers import Decryptor, SecretEncryptor
+from hesc.secret.passphrases import wants_passphrase
 from hesc.secret.results import SharedNumbers
+from hesc.secret.secret_key import SecretKey, checked_secret
+from hesc.secret.stochastic_numbers import Decryptor, SecretEncryptor
 
 __all__ = [
     "Decryptor",

@@ -9,9 +9,9 @@ from hesc._native import ParameterError
 from hesc._support.inputs import one_name, whole
 from hesc._support.memory import make_room
 from hesc.params.parameter_set import Params, explained
-from hesc.params.streams import StreamParams
+from hesc.params.stream_params import StreamParams
 from hesc.params.vectors import VectorParams
-from hesc.secret.keys import SecretKey
+from hesc.secret.secret_key import SecretKey
 from hesc.vectors.keys import PublicKeys
 from hesc.vectors.steps import spreading_elements
 

@@ -25,7 +25,7 @@ from hesc._support.inputs import (
 from hesc._support.memory import make_room
 from hesc._support.opaque import Opaque
 from hesc._support.pickling import ByWireForm
-from hesc.params.streams import StreamParams, checked_params
+from hesc.params.stream_params import StreamParams, checked_params
 from hesc.streams.encoding import EncodedArray
 from hesc.vectors.keys import PublicKeys
 

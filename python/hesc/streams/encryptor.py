@@ -10,7 +10,7 @@ import numpy as np
 from hesc._native import ShapeError
 from hesc._support.inputs import of_kind, one_name, real_array, several, whole
 from hesc._support.memory import make_room
-from hesc.params.streams import StreamParams, checked_params
+from hesc.params.stream_params import StreamParams, checked_params
 from hesc.streams.arrays import EncryptedArray, SeededArray, row_length
 from hesc.streams.encoding import EncodedArray, Encoder, EncoderOptions
 from hesc.vectors.keys import PublicKeys

@@ -4,9 +4,9 @@ Numbers are encrypted as they are, many to a ciphertext; sums, products and rota
 slots at once. What can decrypt lives in `hesc.secret`.
 """
 
+from hesc.vectors.encrypted_vectors import EncryptedVector
 from hesc.vectors.matrices import Matrix, dot_rotations, matrix_rotations
 from hesc.vectors.matrix_products import MatrixProduct
-from hesc.vectors.vectors import EncryptedVector
 
 __all__ = [
     "EncryptedVector",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hesc.vectors.encrypted_vectors import EncryptedVector
 from hesc.vectors.keys import PublicKeys
-from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

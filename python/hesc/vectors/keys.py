@@ -9,9 +9,9 @@ from hesc._native import ParameterError, WireError
 from hesc._support.inputs import of_kind, one_name, several, wire_bytes
 from hesc.params.parameter_set import Params
 from hesc.params.vectors import VectorParams
+from hesc.vectors.encrypted_vectors import EncryptedVector
 from hesc.vectors.evaluation import EvaluationKeys
 from hesc.vectors.numbers import encode_for_encryption, plain_array
-from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

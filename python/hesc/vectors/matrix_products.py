@@ -10,14 +10,14 @@ import numpy as np
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
 from hesc._support.inputs import of_kind, one_name, real, several, whole
 from hesc._support.memory import make_room
-from hesc.params import sizes
+from hesc.params import wire_sizes
 from hesc.params.vectors import VectorParams
 from hesc.vectors.bounds import Bound
 from hesc.vectors.diagonals import ClearDiagonals
+from hesc.vectors.encrypted_vectors import EncryptedVector
 from hesc.vectors.evaluation import galois_of, keys_of, relin_of
 from hesc.vectors.grids import BlankOperations, MatrixGrids, MatrixOperations, MatrixShape
 from hesc.vectors.numbers import coefficients_of, plain_array, vectors_only
-from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,10 +157,10 @@ class MatrixProduct:
         self.level, self.noise_budget = blank.level, blank.noise_budget
         self.error_bound = blank.error_bound
         self.levels = len(params.levels) - blank.level if params.is_approximate else 0
-        self.bytes_up = sum(counts) * sizes.vector(params, seeded=True)
-        self.bytes_down = work.results * sizes.vector(params, level=self.level)
+        self.bytes_up = sum(counts) * wire_sizes.vector(params, seeded=True)
+        self.bytes_down = work.results * wire_sizes.vector(params, level=self.level)
         moves = len(layout.rotations) + layout.swaps
-        self.key_bytes = sizes.keys(params, products=self.clear is None, moves=moves)
+        self.key_bytes = wire_sizes.keys(params, products=self.clear is None, moves=moves)
 
     def __repr__(self) -> str:
         (rows, inner), columns = self._sides["left"], self.shape[1]

@@ -10,7 +10,7 @@ from hesc import _native
 from hesc._native import CircuitError, NoiseBudgetError, ParameterError, ShapeError
 from hesc._support.inputs import of_kind, whole
 from hesc._support.progress import Bar
-from hesc.integers.arrays import EncryptedIntegers
+from hesc.integers.encrypted_integers import EncryptedIntegers
 from hesc.integers.kinds import IntegerKind, kind_of
 from hesc.integers.transciphering.stream_cipher_messages import Shape, StreamCipherMessage
 from hesc.params.parameter_set import Params

@@ -13,7 +13,7 @@ from hesc.integers.bits import bits_of, numbers_in, numbers_of
 from hesc.integers.kinds import kind_of
 from hesc.integers.transciphering.aes import BLOCK, ROUNDS, AesDecipherer
 from hesc.integers.transciphering.stream_cipher_messages import Shape, StreamCipherMessage
-from hesc.secret.keys import SecretKey, for_vectors
+from hesc.secret.secret_key import SecretKey, for_vectors
 
 if TYPE_CHECKING:
     from typing import Self

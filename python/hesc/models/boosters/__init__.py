@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hesc._native import ParameterError
 from hesc._support.callers import usual_floats
-from hesc.models.boosters import files, fitted, verifying
+from hesc.models.boosters import fitted, saved_models, verifying
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +44,7 @@ def read(source: str | Path | bytes | Any, *, verify: bool | None = None) -> Des
     if verify not in {None, True, False}:
         raise ParameterError(f"verify is True, False or None; got {verify!r}")
     data = fitted.saved(source)
-    found = files.read(data)
+    found = saved_models.read(data)
     if verify is not False:
         verifying.check(data, found, wanted=bool(verify))
     return found.model

@@ -12,7 +12,7 @@ import numpy as np
 
 from hesc._native import ParameterError, WireError
 from hesc._support.documents import is_name
-from hesc.models.boosters import numbers
+from hesc.models.boosters import typed_values
 from hesc.models.described import Described
 from hesc.models.trees import GrownTree, TreeEnsemble, double_thresholds
 
@@ -89,22 +89,22 @@ def described(document: object) -> Described:
         OutOfRangeError: numbers that are not finite.
 
     """
-    information = numbers.mapping(document, "model_info", WHAT)
-    given, missing = _features(numbers.mapping(document, "features_info", WHAT))
-    inputs, names = len(given), numbers.usable_names(given, len(given))
-    parameters = numbers.mapping(information, "params", WHAT)
-    loss = numbers.text(numbers.mapping(parameters, "loss_function", WHAT), "type", WHAT)
+    information = typed_values.mapping(document, "model_info", WHAT)
+    given, missing = _features(typed_values.mapping(document, "features_info", WHAT))
+    inputs, names = len(given), typed_values.usable_names(given, len(given))
+    parameters = typed_values.mapping(information, "params", WHAT)
+    loss = typed_values.text(typed_values.mapping(parameters, "loss_function", WHAT), "type", WHAT)
     link = _link(loss)
     scale, bias = _scale(document)
     whole = [name for name in ("oblivious_trees", "trees") if name in _mapped(document)]
     if len(whole) != 1:
         raise WireError("a saved CatBoost model has trees of one kind; this file is damaged")
-    trees = numbers.listed(document, whole[0], WHAT)
+    trees = typed_values.listed(document, whole[0], WHAT)
     if not trees:
         raise ParameterError("this model of CatBoost has no trees; fit it first")
     read = _oblivious if whole == ["oblivious_trees"] else _grown
     grown = [read(tree, inputs, len(bias)) for tree in trees]
-    numbers.check_sizes(sum(len(tree.features) for tree in grown), len(bias))
+    typed_values.check_sizes(sum(len(tree.features) for tree in grown), len(bias))
     for tree in grown:
         tree.values = tree.values * scale
         tree.missing_left = (tree.features >= 0) & missing[tree.features]
@@ -145,35 +145,35 @@ def _features(information: dict[str, Any]) -> tuple[list[str], NDArray[np.bool_]
     for kind, remedy in _OTHERS.items():
         if information.get(kind):
             raise ParameterError(f"this model of CatBoost has {kind}: {remedy}")
-    found = numbers.listed(information, "float_features", WHAT)
-    if not 0 < len(found) <= numbers.WIDEST:
-        raise WireError(f"a saved CatBoost model has from 1 to {numbers.WIDEST} features here")
+    found = typed_values.listed(information, "float_features", WHAT)
+    if not 0 < len(found) <= typed_values.WIDEST:
+        raise WireError(f"a saved CatBoost model has from 1 to {typed_values.WIDEST} features here")
     for place, one in enumerate(found):
         for name in ("feature_index", "flat_feature_index"):
-            numbers.count(numbers.part(one, name, WHAT), name, place, place)
+            typed_values.count(typed_values.part(one, name, WHAT), name, place, place)
     # What is missing exceeds no border, unless it counts as greater than all.
-    treated = [numbers.text(one, "nan_value_treatment", WHAT) for one in found]
+    treated = [typed_values.text(one, "nan_value_treatment", WHAT) for one in found]
     if not set(treated) <= {"AsIs", "AsFalse", "AsTrue"}:
         raise WireError("a saved CatBoost model says what missing values are, as CatBoost does")
-    names = [numbers.text(one, "feature_id", WHAT) for one in found]
+    names = [typed_values.text(one, "feature_id", WHAT) for one in found]
     return names, np.array([way != "AsTrue" for way in treated])
 
 
 def _scale(document: object) -> tuple[float, Array]:
     """What leaves are multiplied by, and what they are added to."""
-    given = numbers.listed(document, "scale_and_bias", WHAT)
+    given = typed_values.listed(document, "scale_and_bias", WHAT)
     if len(given) != 2 or not isinstance(given[1], list):
         raise WireError("a saved CatBoost model has a scale, and a bias for each output")
-    scale, bias = numbers.reals(given[:1], "scale"), numbers.reals(given[1], "bias")
-    if not 0 < len(bias) <= numbers.CLASSES:
-        raise WireError(f"a saved CatBoost model has from 1 to {numbers.CLASSES} outputs here")
+    scale, bias = typed_values.reals(given[:1], "scale"), typed_values.reals(given[1], "bias")
+    if not 0 < len(bias) <= typed_values.CLASSES:
+        raise WireError(f"a saved CatBoost model has from 1 to {typed_values.CLASSES} outputs here")
     return float(scale[0]), bias
 
 
 def _labels(information: dict[str, Any], count: int) -> NDArray[Any]:
-    named = numbers.mapping(information, "class_params", WHAT)
-    labels = numbers.listed(named, "class_names", WHAT) or list(range(count))
-    order = numbers.wholes(numbers.part(named, "class_to_label", WHAT), "class_to_label")
+    named = typed_values.mapping(information, "class_params", WHAT)
+    labels = typed_values.listed(named, "class_names", WHAT) or list(range(count))
+    order = typed_values.wholes(typed_values.part(named, "class_to_label", WHAT), "class_to_label")
     kinds = set(map(type, labels))
     if len(labels) != count or order.tolist() != list(range(count)) or len(set(labels)) != count:
         raise WireError(f"a saved CatBoost model has {count} classes in their order")
@@ -184,24 +184,24 @@ def _labels(information: dict[str, Any], count: int) -> NDArray[Any]:
 
 
 def _split(split: object, inputs: int) -> tuple[int, float]:
-    kind = numbers.text(split, "split_type", WHAT)
+    kind = typed_values.text(split, "split_type", WHAT)
     if kind != "FloatFeature":
         raise ParameterError(
             f"a tree of this model of CatBoost splits by {kind[:40]}: "
             f"{_OTHERS['categorical_features']}"
         )
-    place = numbers.part(split, "float_feature_index", WHAT)
-    border = numbers.reals([numbers.part(split, "border", WHAT)], "a border")
-    return numbers.count(place, "float_feature_index", 0, inputs - 1), float(border[0])
+    place = typed_values.part(split, "float_feature_index", WHAT)
+    border = typed_values.reals([typed_values.part(split, "border", WHAT)], "a border")
+    return typed_values.count(place, "float_feature_index", 0, inputs - 1), float(border[0])
 
 
 def _oblivious(tree: object, inputs: int, outputs: int) -> GrownTree:
     """A tree that compares the same in all nodes of a level: the last split stands at the root."""
-    given = numbers.listed(tree, "splits", WHAT) if _mapped(tree).get("splits") else []
+    given = typed_values.listed(tree, "splits", WHAT) if _mapped(tree).get("splits") else []
     if len(given) > _DEEPEST:
         raise WireError(f"a tree of CatBoost has {_DEEPEST} levels at most")
     splits = [_split(split, inputs) for split in reversed(given)]
-    leaves = numbers.reals(numbers.part(tree, "leaf_values", WHAT), "leaf_values")
+    leaves = typed_values.reals(typed_values.part(tree, "leaf_values", WHAT), "leaf_values")
     if len(leaves) != outputs << len(splits):
         raise WireError("a tree of CatBoost has a leaf for each answer to its comparisons")
     inner = (1 << len(splits)) - 1
@@ -235,13 +235,15 @@ def _grown(tree: object, inputs: int, outputs: int) -> GrownTree:
             children[parent][side] = place
         children.append([-1, -1])
         if "split" in _mapped(node):
-            feature, border = _split(numbers.part(node, "split", WHAT), inputs)
+            feature, border = _split(typed_values.part(node, "split", WHAT), inputs)
             leaf = [0.0] * outputs
-            waiting += [(numbers.part(node, name, WHAT), place, i) for i, name in _SIDES]
+            waiting += [(typed_values.part(node, name, WHAT), place, i) for i, name in _SIDES]
         else:
             feature, border = -1, 0.0
-            given = numbers.part(node, "value", WHAT)
-            leaf = numbers.reals(given if isinstance(given, list) else [given], "value").tolist()
+            given = typed_values.part(node, "value", WHAT)
+            leaf = typed_values.reals(
+                given if isinstance(given, list) else [given], "value"
+            ).tolist()
             if len(leaf) != outputs:
                 raise WireError("a leaf of CatBoost has a number for each output")
         features.append(feature)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc._native import ParameterError
-from hesc.models.boosters import files
+from hesc.models.boosters import saved_models
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -106,7 +106,7 @@ def described(model: Any) -> Described:
 @lru_cache(maxsize=2)
 def _described(data: bytes, rounds: int | None) -> Described:
     """The last ones again: a plan asks whether its model is still the same at every use."""
-    return files.read(data, rounds=rounds).model
+    return saved_models.read(data, rounds=rounds).model
 
 
 def saved(booster: Any) -> bytes:
@@ -133,7 +133,7 @@ def saved(booster: Any) -> bytes:
             f"{name} is a fitted estimator: give it to PrivateClassifier.from_fitted or "
             f"PrivateRegressor.from_fitted, which keep its classes and best iteration"
         )
-    return files.bytes_of(booster)
+    return saved_models.bytes_of(booster)
 
 
 def _saved(model: Any) -> tuple[bytes, int | None]:

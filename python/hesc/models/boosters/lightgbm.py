@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from hesc._native import ParameterError, WireError
-from hesc.models.boosters import numbers
+from hesc.models.boosters import typed_values
 from hesc.models.described import Described
 from hesc.models.trees import NEVER, NO_SETS, GrownTree, Sets, TreeEnsemble
 
@@ -80,16 +80,16 @@ def described(data: bytes) -> Described:
             "a saved LightGBM model is a text in UTF-8; this file is damaged"
         ) from error
     head, trees = _parts(lines)
-    inputs = _count(head, "max_feature_idx", 0, numbers.WIDEST - 1) + 1
-    outputs = _count(head, "num_tree_per_iteration", 1, numbers.CLASSES)
-    classes = _count(head, "num_class", 1, numbers.CLASSES)
+    inputs = _count(head, "max_feature_idx", 0, typed_values.WIDEST - 1) + 1
+    outputs = _count(head, "num_tree_per_iteration", 1, typed_values.CLASSES)
+    classes = _count(head, "num_class", 1, typed_values.CLASSES)
     link = _link(_words(head, "objective"))
     if classes != outputs or (outputs > 1) != (link in {"softmax", "none"}):
         raise WireError("a saved LightGBM model has a tree for each class in every round")
     if not trees or len(trees) % outputs or len(_words(head, "tree_sizes")) != len(trees):
         raise WireError("a saved LightGBM model has as many trees as its head says, and one")
     grown = [_tree(tree, place, inputs) for place, tree in enumerate(trees)]
-    numbers.check_sizes(sum(len(tree.features) for tree in grown), outputs)
+    typed_values.check_sizes(sum(len(tree.features) for tree in grown), outputs)
     # Forests have means where others have sums.
     rounds = len(trees) // outputs if "average_output" in head else 1
     for place, tree in enumerate(grown):
@@ -97,7 +97,7 @@ def described(data: bytes) -> Described:
         values[:, place % outputs] = tree.values[:, 0] / rounds
         tree.values = values
     names = _names(head, inputs)
-    labels = numbers.places(link, outputs)
+    labels = typed_values.places(link, outputs)
     model = TreeEnsemble.joined(inputs, grown, np.zeros(outputs))
     return Described(inputs, names, [], model, labels, link or "none").with_one_score()
 
@@ -136,7 +136,7 @@ def _words(fields: Fields, name: str) -> list[str]:
 
 
 def _count(fields: Fields, name: str, least: int, most: int) -> int:
-    return numbers.count(" ".join(_words(fields, name)), f"{name} of LightGBM", least, most)
+    return typed_values.count(" ".join(_words(fields, name)), f"{name} of LightGBM", least, most)
 
 
 def _link(objective: list[str]) -> str | None:
@@ -169,7 +169,7 @@ def _names(head: Fields, inputs: int) -> list[str]:
     # What LightGBM makes up where there are none.
     if names == [f"Column_{place}" for place in range(inputs)]:
         return []
-    return numbers.usable_names(names, inputs)
+    return typed_values.usable_names(names, inputs)
 
 
 def _reals(fields: Fields, name: str, length: int) -> Array:
@@ -180,12 +180,12 @@ def _reals(fields: Fields, name: str, length: int) -> Array:
         values = [float(word) for word in given.split()]
     except ValueError as error:
         raise WireError(f"{name} of a tree of LightGBM are {length} finite numbers") from error
-    return numbers.reals(values, f"{name} of a tree of LightGBM")
+    return typed_values.reals(values, f"{name} of a tree of LightGBM")
 
 
 def _tree(fields: Fields, place: int, inputs: int) -> GrownTree:
     """A tree: nodes that compare first, then leaves; its only output is a column of values."""
-    leaves = _count(fields, "num_leaves", 1, numbers.LARGEST)
+    leaves = _count(fields, "num_leaves", 1, typed_values.LARGEST)
     inner = leaves - 1
     if fields.get("is_linear", "0") != "0":
         raise ParameterError(
@@ -197,7 +197,7 @@ def _tree(fields: Fields, place: int, inputs: int) -> GrownTree:
     if not inner:
         return GrownTree(none, np.zeros(1), none, none, values, np.zeros(1, dtype=bool))
     features, kinds, left, right = (
-        numbers.wholes(_reals(fields, name, inner), name)
+        typed_values.wholes(_reals(fields, name, inner), name)
         for name in ("split_feature", "decision_type", "left_child", "right_child")
     )
     # Where missing cells alone go right, a threshold is infinite.
@@ -240,8 +240,8 @@ def _sets(fields: Fields, places: Array, leaves: int) -> Sets:
 
     """
     count = _count(fields, "num_cat", 1, len(places))
-    bounds = numbers.wholes(_reals(fields, "cat_boundaries", count + 1), "cat_boundaries")
-    words = numbers.wholes(_reals(fields, "cat_threshold", int(bounds[-1])), "cat_threshold")
+    bounds = typed_values.wholes(_reals(fields, "cat_boundaries", count + 1), "cat_boundaries")
+    words = typed_values.wholes(_reals(fields, "cat_threshold", int(bounds[-1])), "cat_threshold")
     of_sets = places[places >= 0]
     if (
         bounds[0] != 0
@@ -253,8 +253,8 @@ def _sets(fields: Fields, places: Array, leaves: int) -> Sets:
     ):
         raise WireError("a node of LightGBM that compares categories has a set of its own")
     bits = np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little")
-    if int(bits.sum()) > numbers.LARGEST:
-        raise ParameterError(f"trees of {numbers.LARGEST} categories at most are read")
+    if int(bits.sum()) > typed_values.LARGEST:
+        raise ParameterError(f"trees of {typed_values.LARGEST} categories at most are read")
     members = [np.flatnonzero(bits[_WORD * a : _WORD * b]) for a, b in pairwise(bounds.tolist())]
     sizes = [-1 if place < 0 else len(members[int(place)]) for place in places.tolist()]
     ordered = [members[int(place)] for place in of_sets.tolist()]

@@ -14,7 +14,7 @@ from hesc.models.trees import TreeEnsemble
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.models.boosters.files import Saved
+    from hesc.models.boosters.saved_models import Saved
     from hesc.models.described import Described
 
 _ROWS: Final = 200

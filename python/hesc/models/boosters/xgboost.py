@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, WireError
-from hesc.models.boosters import numbers
+from hesc.models.boosters import typed_values
 from hesc.models.described import Described
 from hesc.models.layers import DenseNetwork, Layer
 from hesc.models.trees import NO_SETS, GrownTree, Sets, TreeEnsemble, double_thresholds
@@ -72,15 +72,17 @@ def described(document: object, *, rounds: int | None = None) -> Described:
         OutOfRangeError: numbers that are not finite.
 
     """
-    learner = numbers.mapping(document, "learner", WHAT)
-    sizes = numbers.mapping(learner, "learner_model_param", WHAT)
-    inputs = numbers.count(sizes.get("num_feature"), "num_feature", 1, numbers.WIDEST)
-    classes = numbers.count(sizes.get("num_class", "0"), "num_class", 0, numbers.CLASSES)
-    targets = numbers.count(sizes.get("num_target", "1"), "num_target", 1, numbers.CLASSES)
-    objective = numbers.text(numbers.mapping(learner, "objective", WHAT), "name", WHAT)
+    learner = typed_values.mapping(document, "learner", WHAT)
+    sizes = typed_values.mapping(learner, "learner_model_param", WHAT)
+    inputs = typed_values.count(sizes.get("num_feature"), "num_feature", 1, typed_values.WIDEST)
+    classes = typed_values.count(sizes.get("num_class", "0"), "num_class", 0, typed_values.CLASSES)
+    targets = typed_values.count(
+        sizes.get("num_target", "1"), "num_target", 1, typed_values.CLASSES
+    )
+    objective = typed_values.text(typed_values.mapping(learner, "objective", WHAT), "name", WHAT)
     link = _link(objective)
     outputs = max(classes, 1) * targets
-    labels = numbers.places(link, outputs)
+    labels = typed_values.places(link, outputs)
     if labels is not None and targets > 1:
         raise ParameterError(
             "this model of XGBoost gives several labels to a sample; fit a model of each"
@@ -90,8 +92,8 @@ def described(document: object, *, rounds: int | None = None) -> Described:
     if link != "softmax" and classes > 1:
         raise WireError("a saved XGBoost model has classes, and an objective without them")
     offset = _base(sizes.get("base_score"), outputs, link)
-    booster = numbers.mapping(learner, "gradient_booster", WHAT)
-    name = numbers.text(booster, "name", WHAT)
+    booster = typed_values.mapping(learner, "gradient_booster", WHAT)
+    name = typed_values.text(booster, "name", WHAT)
     if name == "gblinear":
         model: DenseNetwork | TreeEnsemble = _linear(booster, inputs, offset)
     elif name in {"gbtree", "dart"}:
@@ -99,8 +101,10 @@ def described(document: object, *, rounds: int | None = None) -> Described:
         model = _trees(booster, inputs, offset, chosen)
     else:
         raise ParameterError(f"booster {name[:40]!r} is not read; gbtree, dart and gblinear are")
-    names = numbers.listed(learner, "feature_names", WHAT) if "feature_names" in learner else []
-    names = numbers.usable_names([n if isinstance(n, str) else "" for n in names], inputs)
+    names = (
+        typed_values.listed(learner, "feature_names", WHAT) if "feature_names" in learner else []
+    )
+    names = typed_values.usable_names([n if isinstance(n, str) else "" for n in names], inputs)
     return Described(inputs, names, [], model, labels, link or "none").with_one_score()
 
 
@@ -128,7 +132,7 @@ def _base(value: object, outputs: int, link: str | None) -> Array:
         parts = [float(part) for part in value.strip("[]").split(",")]
     except ValueError as error:
         raise WireError("base_score of a saved XGBoost model is a list of numbers") from error
-    found = _singles(numbers.reals(parts, "base_score"))
+    found = _singles(typed_values.reals(parts, "base_score"))
     if len(found) not in {1, outputs}:
         raise WireError("base_score of a saved XGBoost model has a number for each output")
     if link == "exp":
@@ -156,12 +160,12 @@ def _rounds_of(learner: dict[str, Any]) -> int | None:
     if not isinstance(attributes, dict) or "scikit_learn" not in attributes:
         return None
     best = attributes.get("best_iteration")
-    return None if best is None else numbers.count(best, "best_iteration", 0, 1 << 24) + 1
+    return None if best is None else typed_values.count(best, "best_iteration", 0, 1 << 24) + 1
 
 
 def _linear(booster: dict[str, Any], inputs: int, offset: Array) -> DenseNetwork:
-    model = numbers.mapping(booster, "model", WHAT)
-    weights = _singles(numbers.reals(numbers.part(model, "weights", WHAT), "weights"))
+    model = typed_values.mapping(booster, "model", WHAT)
+    weights = _singles(typed_values.reals(typed_values.part(model, "weights", WHAT), "weights"))
     if len(weights) != (inputs + 1) * len(offset):
         raise WireError("a linear XGBoost model has a weight for each feature and output, and one")
     if (offset != offset[0]).any():
@@ -175,15 +179,15 @@ def _linear(booster: dict[str, Any], inputs: int, offset: Array) -> DenseNetwork
 
 
 def _trees(booster: dict[str, Any], inputs: int, offset: Array, rounds: int | None) -> TreeEnsemble:
-    inner = numbers.mapping(booster, "gbtree", WHAT) if booster["name"] == "dart" else booster
-    model = numbers.mapping(inner, "model", WHAT)
-    trees = numbers.listed(model, "trees", WHAT)
-    places = numbers.wholes(numbers.part(model, "tree_info", WHAT), "tree_info")
+    inner = typed_values.mapping(booster, "gbtree", WHAT) if booster["name"] == "dart" else booster
+    model = typed_values.mapping(inner, "model", WHAT)
+    trees = typed_values.listed(model, "trees", WHAT)
+    places = typed_values.wholes(typed_values.part(model, "tree_info", WHAT), "tree_info")
     if len(places) != len(trees) or ((places < 0) | (places >= len(offset))).any():
         raise WireError("tree_info of a saved XGBoost model has an output for each tree")
     weights = np.ones(len(trees))
     if booster["name"] == "dart":
-        given = numbers.reals(numbers.part(booster, "weight_drop", WHAT), "weight_drop")
+        given = typed_values.reals(typed_values.part(booster, "weight_drop", WHAT), "weight_drop")
         if len(given) != len(trees):
             raise WireError("weight_drop of a saved XGBoost model has a number for each tree")
         weights = _singles(given)
@@ -194,7 +198,7 @@ def _trees(booster: dict[str, Any], inputs: int, offset: Array, rounds: int | No
         _tree(tree, inputs, weight)
         for tree, weight in zip(trees[:kept], weights.tolist(), strict=False)
     ]
-    numbers.check_sizes(sum(len(part.features) for part in parts), len(offset))
+    typed_values.check_sizes(sum(len(part.features) for part in parts), len(offset))
     for tree, place in zip(parts, places.tolist(), strict=False):
         values = np.zeros((len(tree.features), len(offset)))
         values[:, place] = tree.values[:, 0]
@@ -205,13 +209,15 @@ def _trees(booster: dict[str, Any], inputs: int, offset: Array, rounds: int | No
 def _kept(model: dict[str, Any], trees: int, outputs: int, rounds: int) -> int:
     """Trees of so many rounds of boosting."""
     if "iteration_indptr" in model:
-        ends = numbers.wholes(model["iteration_indptr"], "iteration_indptr")
+        ends = typed_values.wholes(model["iteration_indptr"], "iteration_indptr")
         ordered = len(ends) and ends[0] == 0 and ends[-1] == trees and (np.diff(ends) >= 0).all()
         if not ordered or rounds >= len(ends):
             raise WireError("iteration_indptr of a saved XGBoost model names its trees by rounds")
         return int(ends[rounds])
-    sizes = numbers.mapping(model, "gbtree_model_param", WHAT)
-    beside = numbers.count(sizes.get("num_parallel_tree", "1"), "num_parallel_tree", 0, 1 << 24)
+    sizes = typed_values.mapping(model, "gbtree_model_param", WHAT)
+    beside = typed_values.count(
+        sizes.get("num_parallel_tree", "1"), "num_parallel_tree", 0, 1 << 24
+    )
     found = rounds * outputs * max(beside, 1)
     if found > trees:
         raise WireError("a saved XGBoost model has fewer trees than its best iteration says")
@@ -220,25 +226,25 @@ def _kept(model: dict[str, Any], trees: int, outputs: int, rounds: int) -> int:
 
 def _tree(tree: object, inputs: int, weight: float) -> GrownTree:
     """A tree, parents before children; its only output is a column of values."""
-    sizes = numbers.mapping(tree, "tree_param", WHAT)
+    sizes = typed_values.mapping(tree, "tree_param", WHAT)
     if str(sizes.get("size_leaf_vector", "1")) not in {"0", "1"}:
         raise ParameterError(
             "trees of XGBoost whose leaves have several numbers are not read; fit the model with "
             "multi_strategy='one_output_per_tree'"
         )
     left, right, features = (
-        numbers.wholes(numbers.part(tree, name, WHAT), name)
+        typed_values.wholes(typed_values.part(tree, name, WHAT), name)
         for name in ("left_children", "right_children", "split_indices")
     )
-    numbers_of = numbers.part(tree, "split_conditions", WHAT)
-    conditions = _singles(numbers.reals(numbers_of, "split_conditions"))
+    numbers_of = typed_values.part(tree, "split_conditions", WHAT)
+    conditions = _singles(typed_values.reals(numbers_of, "split_conditions"))
     nodes = len(left)
     if not nodes or any(len(part) != nodes for part in (right, features, conditions)):
         raise WireError("a tree of a saved XGBoost model has an entry of each kind for each node")
     leaf = left == -1
-    missing = _truths(numbers.part(tree, "default_left", WHAT), nodes)
+    missing = _truths(typed_values.part(tree, "default_left", WHAT), nodes)
     kinds = tree.get("split_type", []) if isinstance(tree, dict) else []
-    kinds = numbers.wholes(kinds, "split_type")
+    kinds = typed_values.wholes(kinds, "split_type")
     if len(kinds) not in {0, nodes} or ((kinds < 0) | (kinds > 1)).any():
         raise WireError("split_type of a saved XGBoost model has a number for each node")
     named = (kinds == 1) & ~leaf if len(kinds) else np.zeros(nodes, dtype=bool)
@@ -273,7 +279,7 @@ def _truths(value: object, count: int) -> NDArray[np.bool_]:
     """Whether missing cells go left, which files have as truth values or as numbers."""
     if isinstance(value, list):
         value = [int(each) if isinstance(each, bool) else each for each in value]
-    found = numbers.wholes(value, "default_left")
+    found = typed_values.wholes(value, "default_left")
     if len(found) != count or ((found < 0) | (found > 1)).any():
         raise WireError("default_left of a saved XGBoost model has a truth value for each node")
     return np.asarray(found == 1)
@@ -292,7 +298,7 @@ def _sets(tree: object, named: NDArray[np.bool_], order: list[int]) -> Sets:
 
     """
     nodes, starts, sizes, categories = (
-        numbers.wholes(numbers.part(tree, name, WHAT), name)
+        typed_values.wholes(typed_values.part(tree, name, WHAT), name)
         for name in ("categories_nodes", "categories_segments", "categories_sizes", "categories")
     )
     if (

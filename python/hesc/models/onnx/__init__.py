@@ -13,7 +13,7 @@ import numpy as np
 from hesc._native import ParameterError, WireError
 from hesc._support.callers import usual_floats
 from hesc._support.extras import install_line
-from hesc.models.onnx import checks, endings, files, graphs
+from hesc.models.onnx import checks, endings, graphs, onnx_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,7 @@ def read(
     there = find_spec("onnxruntime") is not None
     if verify and not there:
         raise ParameterError(f"verify=True needs onnxruntime: {install_line('onnx')}")
-    graph = files.read(source)
+    graph = onnx_files.read(source)
     model = graphs.described(graph)
     if there if verify is None else verify:
         checks.check(graph, model)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.described import Described
-    from hesc.models.onnx.files import Graph
+    from hesc.models.onnx.onnx_files import Graph
 
     Array = NDArray[np.float64]
 

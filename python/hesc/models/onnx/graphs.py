@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hesc.models.onnx.files import Graph, Node
+    from hesc.models.onnx.onnx_files import Graph, Node
     from hesc.models.transforms import Transform
 
 _ACTIVATIONS: Final = {"Relu": "relu", "Tanh": "tanh", "Sigmoid": "logistic"}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc.params import sizes
+from hesc.params import wire_sizes
 from hesc.params.parameter_set import Params
 from hesc.planner import probes
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
@@ -16,8 +16,8 @@ from hesc.planner.work import StageCount, counted
 from hesc.protocols.candidates.for_problems import ForScores
 from hesc.secret import keygen
 from hesc.vectors.blanks import blank
+from hesc.vectors.encrypted_vectors import EncryptedVector
 from hesc.vectors.matrices import Matrix, matrix_rotations
-from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,8 +68,8 @@ class Rows(ForScores):
                 answer=StageCount(task.samples, task.samples * rotations, task.samples * diagonals),
                 decrypt=StageCount(task.samples, 0, 0),
             ),
-            up=sizes.vector(params, seeded=True) * task.samples,
-            down=sizes.vector(params, level=level) * task.samples,
+            up=wire_sizes.vector(params, seeded=True) * task.samples,
+            down=wire_sizes.vector(params, level=level) * task.samples,
             held=_keys(params, shape) + problem.nbytes,
             error=error * problem.largest,
             failure=task.samples * LATTICE,
@@ -93,8 +93,8 @@ def claims(preset: str, shape: tuple[int, int]) -> tuple[float, int]:
 
 def _keys(params: VectorParams, shape: tuple[int, int]) -> int:
     """Bytes of rotation keys, beside the public key."""
-    both = sizes.keys(params, products=False, moves=len(matrix_rotations(*shape)))
-    return both - sizes.keys(params, products=False)
+    both = wire_sizes.keys(params, products=False, moves=len(matrix_rotations(*shape)))
+    return both - wire_sizes.keys(params, products=False)
 
 
 class _RowSides:

@@ -17,7 +17,7 @@ from hesc.codes.secret import (
     encrypt_probes,
     gallery_distances,
 )
-from hesc.params import Params, sizes
+from hesc.params import Params, wire_sizes
 from hesc.planner import probes
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
@@ -65,7 +65,7 @@ class ClearRecords(ForDistances):
     def distances(self, task: Task, problem: DistanceProblem) -> Estimate | Infeasible:
         """See `ForDistances`."""
         records = len(problem.records)
-        up, down = sizes.codes(Params.preset(_PRESET), task.samples, problem.bits, records)
+        up, down = wire_sizes.codes(Params.preset(_PRESET), task.samples, problem.bits, records)
         blocks = -(-task.samples // _PROBES)
         return Estimate(
             way=self.name,

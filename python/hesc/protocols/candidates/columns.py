@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from hesc.params import sizes
+from hesc.params import wire_sizes
 from hesc.params.parameter_set import Params
 from hesc.planner import probes
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
@@ -20,7 +20,7 @@ from hesc.planner.work import StageCount, counted
 from hesc.protocols.candidates.for_problems import ForScores
 from hesc.secret import keygen
 from hesc.vectors.blanks import blank
-from hesc.vectors.vectors import EncryptedVector
+from hesc.vectors.encrypted_vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -90,8 +90,8 @@ class Columns(ForScores):
                 answer=StageCount(features, batches * size, outputs),
                 decrypt=StageCount(outputs, 0, task.samples * problem.outputs),
             ),
-            up=sizes.vector(params, seeded=True) * features,
-            down=sizes.vector(params, level=numbers.level) * outputs,
+            up=wire_sizes.vector(params, seeded=True) * features,
+            down=wire_sizes.vector(params, level=numbers.level) * outputs,
             held=problem.nbytes,
             error=numbers.error,
             failure=outputs * LATTICE,

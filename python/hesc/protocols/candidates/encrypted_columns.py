@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc._native import NoiseBudgetError
-from hesc.params import sizes
+from hesc.params import wire_sizes
 from hesc.params.parameter_set import Params
 from hesc.planner import probes
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
@@ -19,7 +19,7 @@ from hesc.protocols.candidates.for_problems import ForScores
 from hesc.ring_products.plans import power_above
 from hesc.secret import keygen
 from hesc.vectors.blanks import blank
-from hesc.vectors.vectors import EncryptedVector
+from hesc.vectors.encrypted_vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,9 +87,10 @@ class EncryptedColumns(ForScores):
                 answer=StageCount(features, batches * problem.features * problem.outputs, outputs),
                 decrypt=StageCount(outputs, 0, task.samples * problem.outputs),
             ),
-            up=sizes.vector(params, seeded=True) * features,
-            down=sizes.vector(params, level=found.level) * outputs,
-            held=sizes.keys(params) + sizes.vector(params, seeded=under == "secret") * size,
+            up=wire_sizes.vector(params, seeded=True) * features,
+            down=wire_sizes.vector(params, level=found.level) * outputs,
+            held=wire_sizes.keys(params)
+            + wire_sizes.vector(params, seeded=under == "secret") * size,
             error=largest * found.error,
             failure=outputs * LATTICE,
             sees=Sees("scores", noise_tells="the model"),

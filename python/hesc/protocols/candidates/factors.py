@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc.params import sizes
+from hesc.params import wire_sizes
 from hesc.params.parameter_set import Params
 from hesc.planner import probes
 from hesc.planner.estimates import LATTICE, Estimate, Infeasible
@@ -16,7 +16,7 @@ from hesc.planner.work import StageCount, counted
 from hesc.protocols.candidates.for_problems import ForProducts
 from hesc.secret import keygen
 from hesc.vectors.blanks import blank
-from hesc.vectors.vectors import EncryptedVector
+from hesc.vectors.encrypted_vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,8 +61,8 @@ class CkksFactors(ForProducts):
                 answer=StageCount(uploads, batches * (problem.factors - 1), 0),
                 decrypt=StageCount(batches, 0, task.samples),
             ),
-            up=sizes.vector(params) * uploads,
-            down=sizes.vector(params, level=level) * batches,
+            up=wire_sizes.vector(params) * uploads,
+            down=wire_sizes.vector(params, level=level) * batches,
             held=_relinearisation(params),
             error=error,
             failure=batches * LATTICE,
@@ -80,7 +80,7 @@ def claims(preset: str, factors: int) -> tuple[float, int]:
 
 def _relinearisation(params: VectorParams) -> int:
     """Bytes of the relinearisation key, beside the public key."""
-    return sizes.keys(params) - sizes.keys(params, products=False)
+    return wire_sizes.keys(params) - wire_sizes.keys(params, products=False)
 
 
 def _product(factors: Sequence[EncryptedVector]) -> EncryptedVector:

@@ -16,7 +16,7 @@ from hesc.planner.roles import Sees
 from hesc.planner.work import StageCount, counted, parts_of
 from hesc.protocols.candidates.factors import FACTORS
 from hesc.protocols.candidates.for_problems import ForProducts
-from hesc.protocols.candidates.sets import set_of
+from hesc.protocols.candidates.set_names import set_of
 from hesc.secret import keygen
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from hesc.planner.estimates import LATTICE, Estimate, Infeasible
 from hesc.planner.roles import Sees
 from hesc.planner.work import StageCount, counted, parts_of
 from hesc.protocols.candidates.for_problems import ForScores
-from hesc.protocols.candidates.sets import set_of
+from hesc.protocols.candidates.set_names import set_of
 from hesc.ring_products import Bounds, EncryptedModel, Model, RingProductPlan
 from hesc.ring_products.secret import decrypt_scores, encrypt_features, encrypt_model
 from hesc.secret import keygen

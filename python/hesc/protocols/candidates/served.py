@@ -18,7 +18,7 @@ from hesc.planner.roles import Sees
 from hesc.planner.tasks import Task
 from hesc.planner.work import StageCount, counted
 from hesc.protocols.candidates import CANDIDATES
-from hesc.protocols.candidates.sets import set_of
+from hesc.protocols.candidates.set_names import set_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc.params import Params, sizes
+from hesc.params import Params, wire_sizes
 from hesc.planner import probes
 from hesc.planner.estimates import ROUNDING, Estimate, Infeasible
 from hesc.planner.roles import Sees
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hesc.params.streams import StreamParams
+    from hesc.params.stream_params import StreamParams
     from hesc.planner.probes import Probe
     from hesc.planner.tasks import Task
 
@@ -185,9 +185,11 @@ def bytes_of(
     for count in (1, 2):
         features = parties.features(np.zeros((count, shape[1])))
         answer = parties.summands(features.expand())
-        runs.append((sizes.streams(params, features), sizes.streams(params, answer, **both)))
+        runs.append(
+            (wire_sizes.streams(params, features), wire_sizes.streams(params, answer, **both))
+        )
     up, down = (one + (samples - 1) * (two - one) for one, two in zip(*runs, strict=True))
-    held = sizes.streams(params, parties.weights, **weights) if weights else 0
+    held = wire_sizes.streams(params, parties.weights, **weights) if weights else 0
     return up, down, held
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from hesc.params import sizes
+from hesc.params import wire_sizes
 from hesc.params.parameter_set import Params
 from hesc.planner import probes
 from hesc.planner.estimates import Estimate, Infeasible
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hesc.params.streams import StreamParams
+    from hesc.params.stream_params import StreamParams
     from hesc.planner.probes import Probe
     from hesc.planner.tasks import ProductProblem, Task
     from hesc.secret import SecretKey
@@ -128,8 +128,8 @@ def linear(params: StreamParams, factors: int) -> tuple[_Sizes, _Sizes]:
     for length, streams in ((block, 1), (2 * block, 1), (block, 2)):
         parties = _Factors(simulated, length, factors, keys)
         arrays = parties.arrays(np.zeros((factors, streams)))
-        up = sum(sizes.streams(params, array, **{under: 1}) for array in arrays)
-        down = sizes.streams(params, parties.product(arrays), **{under: factors})
+        up = sum(wire_sizes.streams(params, array, **{under: 1}) for array in arrays)
+        down = wire_sizes.streams(params, parties.product(arrays), **{under: factors})
         runs.append((up, down))
     found = []
     for one, longer, two in zip(*runs, strict=True):

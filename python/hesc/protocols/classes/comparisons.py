@@ -11,7 +11,7 @@ import numpy as np
 from hesc import integers
 from hesc._native import CircuitError
 from hesc.integers import ENGINES, IntegerKind
-from hesc.params import sizes
+from hesc.params import wire_sizes
 from hesc.protocols.classes.whole_models import ARGMAX, LinearScores, function, index_kind
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hesc.params.streams import StreamParams
+    from hesc.params.stream_params import StreamParams
     from hesc.params.vectors import VectorParams
     from hesc.protocols.classes.whole_models import WholeModel
 
@@ -183,15 +183,16 @@ def bytes_of(
     params: Any = circuit.params
     answer = index_kind(classes)
     if circuit.engine == "bootstrapped":
-        up = sum(sizes.bits(params, rows, kind.width) for kind in words.kinds)
-        return up, sizes.bit_answer(params, rows, answer.width)
+        up = sum(wire_sizes.bits(params, rows, kind.width) for kind in words.kinds)
+        return up, wire_sizes.bit_answer(params, rows, answer.width)
     up = sum(
-        sizes.integers(params, kind, layout=circuit.upload, seeded=True) for kind in words.kinds
+        wire_sizes.integers(params, kind, layout=circuit.upload, seeded=True)
+        for kind in words.kinds
     )
-    return up, sizes.integers(params, answer, level=circuit.levels[-1])
+    return up, wire_sizes.integers(params, answer, level=circuit.levels[-1])
 
 
 def key_bytes(circuit: integers.IntegerPlan) -> int:
     """Bytes of the public keys that a server is given."""
     params: Any = circuit.params
-    return sizes.made_keys(params, unpacking=circuit.upload == "packed")
+    return wire_sizes.made_keys(params, unpacking=circuit.upload == "packed")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.transforms import Transform
-    from hesc.params.streams import StreamParams
+    from hesc.params.stream_params import StreamParams
     from hesc.params.vectors import VectorParams
 
 _MOST: Final = 1 << 16

@@ -16,7 +16,7 @@ from hesc.protocols.message import Kind, Message, message_size
 from hesc.protocols.plan import Plan
 
 if TYPE_CHECKING:
-    from hesc.params.streams import StreamParams
+    from hesc.params.stream_params import StreamParams
 
 FIRST: Final = 4
 """Bytes of the number of a message's first record, which begins queries and pieces."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hesc.models import mlp as extraction
+from hesc.models import fitted_mlp as extraction
 from hesc.models import transforms
 from hesc.models.extraction import parts_of
 from hesc.protocols.backend import Alternative, Backend, PlanRequest, check_concluded

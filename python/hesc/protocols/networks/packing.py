@@ -21,7 +21,7 @@ from hesc.vectors.numbers import encode_operand, period_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.vectors.vectors import EncryptedVector
+    from hesc.vectors.encrypted_vectors import EncryptedVector
 
     Array = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from hesc._support.inputs import real_array
 from hesc.models import transforms
 from hesc.models.fidelity import typical_of
 from hesc.models.layers import DenseNetwork, is_proportional, steepest
-from hesc.params import sizes
+from hesc.params import wire_sizes
 from hesc.protocols.linear.features import Features
 from hesc.protocols.linear.ranges import ranges_of
 from hesc.protocols.networks.fits import extremes, farthest, fitted
@@ -311,5 +311,5 @@ def _tried(plan: NetworkPlan, ready: Prepared) -> NetworkPlan | None:
     except (NoiseBudgetError, ShapeError):
         return None
     noise = found.error_bound / DEVIATIONS * ready.unit
-    up, down = sizes.vector(params, seeded=True), sizes.vector(params, level=found.level)
+    up, down = wire_sizes.vector(params, seeded=True), wire_sizes.vector(params, level=found.level)
     return replace(plan, noise=noise, vectors=(up, down))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.protocols.networks.packing import Packing
-    from hesc.vectors.vectors import EncryptedVector
+    from hesc.vectors.encrypted_vectors import EncryptedVector
 
     Array = NDArray[np.float64]
 

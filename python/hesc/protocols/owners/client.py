@@ -9,9 +9,9 @@ import numpy as np
 from hesc._native import DecryptionError, ParameterError, WireError
 from hesc.models.samples import Result
 from hesc.protocols.client import PartsClient
+from hesc.protocols.owners.column_sets import SLOTS
 from hesc.protocols.owners.plan import SHARE, OwnersPlan
-from hesc.protocols.owners.sets import SLOTS
-from hesc.vectors.vectors import EncryptedVector
+from hesc.vectors.encrypted_vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,8 +11,8 @@ from hesc._support.callers import usual_floats
 from hesc._support.inputs import of_kind
 from hesc.models.samples import Query
 from hesc.protocols.owners import pieces
+from hesc.protocols.owners.column_sets import SLOTS
 from hesc.protocols.owners.plan import OwnersPlan
-from hesc.protocols.owners.sets import SLOTS
 from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:

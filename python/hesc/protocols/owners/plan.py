@@ -15,7 +15,7 @@ from hesc.protocols import labels, wire
 from hesc.protocols.disclosure import TIES, Disclosure, model_kind, secure, shown
 from hesc.protocols.message import message_size
 from hesc.protocols.owners import columns
-from hesc.protocols.owners.sets import SETS, SLOTS, noise_of, params_of
+from hesc.protocols.owners.column_sets import SETS, SLOTS, noise_of, params_of
 from hesc.protocols.plan import ModelPlan
 from hesc.ring_products.plans import Sizes
 
@@ -113,7 +113,7 @@ class OwnersPlan(ModelPlan, Concluding):
     error: float = field(metadata=wire.number(1 / _REACH, _REACH))
     """The root mean square of a score's error, at most; the server adds noise up to it."""
     set: str = field(metadata=wire.one_of(SETS))
-    """One of `hesc.protocols.owners.sets.SETS`."""
+    """One of `hesc.protocols.owners.column_sets.SETS`."""
     costs: dict[str, int] = field(metadata=wire.counts("keys", "column", "score", most=_BYTES))
     """Bytes: "keys" once, "column" for each encrypted feature, "score" for each output."""
     classes: NDArray[Any] | None = field(metadata=wire.SCORED_CLASSES)

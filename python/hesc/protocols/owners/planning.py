@@ -10,11 +10,11 @@ import numpy as np
 from hesc._native import NoiseBudgetError, ParameterError
 from hesc.models.conclusions import is_mean
 from hesc.models.fidelity import kept
-from hesc.params import sizes
+from hesc.params import wire_sizes
 from hesc.protocols.linear import planning
 from hesc.protocols.owners import columns
+from hesc.protocols.owners.column_sets import SETS, noise_of, params_of
 from hesc.protocols.owners.plan import MOST_FEATURES, ROOM, SHARE, OwnersPlan, beyond
-from hesc.protocols.owners.sets import SETS, noise_of, params_of
 
 if TYPE_CHECKING:
     from hesc.models.fidelity import Fidelity
@@ -124,7 +124,7 @@ def costs_of(name: str) -> dict[str, int]:
     """Bytes of a set's public key, and of ciphertexts before and after a product with a weight."""
     params = params_of(name)
     return {
-        "keys": sizes.keys(params, products=False),
-        "column": sizes.vector(params),
-        "score": sizes.vector(params, level=len(params.levels) - 1),
+        "keys": wire_sizes.keys(params, products=False),
+        "column": wire_sizes.vector(params),
+        "score": wire_sizes.vector(params, level=len(params.levels) - 1),
     }

@@ -8,11 +8,11 @@ import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, WireError
 from hesc.protocols.owners import masks, pieces
+from hesc.protocols.owners.column_sets import SLOTS, noise_of
 from hesc.protocols.owners.plan import OwnersPlan
-from hesc.protocols.owners.sets import SLOTS, noise_of
 from hesc.protocols.server import Server
 from hesc.protocols.weights import FIELDS, Weights
-from hesc.vectors.vectors import EncryptedVector
+from hesc.vectors.encrypted_vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

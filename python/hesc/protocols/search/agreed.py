@@ -16,7 +16,7 @@ from hesc.models import transforms
 from hesc.protocols import wire
 from hesc.protocols.message import LARGEST, message_size
 from hesc.protocols.plan import ModelPlan
-from hesc.protocols.search import vectors, voting
+from hesc.protocols.search import rounding, voting
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from hesc.models.transforms import Transform
     from hesc.params.vectors import VectorParams
-    from hesc.protocols.search.vectors import ScoreError
+    from hesc.protocols.search.rounding import ScoreError
 
 PUBLIC: Final = "public"
 """What records have to be called: such as every client may have."""
@@ -70,7 +70,7 @@ class Agreed(ModelPlan):
     """What is done with features, of queries and of records, before they are compared."""
     records: str = field(metadata=wire.one_of((PUBLIC,)))
     """What records are: "public"."""
-    metric: str = field(metadata=wire.one_of(vectors.METRICS))
+    metric: str = field(metadata=wire.one_of(rounding.METRICS))
     """What is told of two vectors: one of `vectors.METRICS`."""
     step: float = field(default=1.0, metadata=wire.number(1e-100, 1e100))
     """What an entry of a record is counted in."""
@@ -141,7 +141,7 @@ class Agreed(ModelPlan):
         """The compiled plan: parameters and sizes."""
         entries = None
         if self.metric != "hamming":
-            asked = vectors.square_of(self.query_norm, self.query_step, self.dimensions)
+            asked = rounding.square_of(self.query_norm, self.query_step, self.dimensions)
             own = self.most_square
             # Lengths bound entries, and nothing depends on these otherwise.
             entries = (16, 16, asked, own)
@@ -192,18 +192,18 @@ class Agreed(ModelPlan):
     @property
     def nearest_first(self) -> bool:
         """Whether less is nearer: of distances, and not of products."""
-        return self.metric in vectors.DISTANCES
+        return self.metric in rounding.DISTANCES
 
     @property
     def score_error(self) -> ScoreError:
         """What roundings do to a score of vectors of the greatest length."""
-        rms, bound = vectors.score_error(
+        rms, bound = rounding.score_error(
             self.metric,
             steps=(self.step, self.query_step),
             norms=(self.norm, self.query_norm),
             dimensions=self.dimensions,
         )
-        return vectors.ScoreError(min(rms * self.dependence, bound), bound)
+        return rounding.ScoreError(min(rms * self.dependence, bound), bound)
 
     @property
     def error(self) -> float | None:
@@ -238,7 +238,7 @@ class Agreed(ModelPlan):
         """What no rounded record's sum of squares is above."""
         if self.metric == "hamming":
             return self.dimensions
-        return vectors.square_of(self.norm, self.step, self.dimensions)
+        return rounding.square_of(self.norm, self.step, self.dimensions)
 
     @cached_property
     def squares(self) -> np.dtype[Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hesc.models import neighbours as extraction
+from hesc.models import fitted_neighbours as extraction
 from hesc.protocols.backend import Alternative, Backend, PlanRequest, Roles
 from hesc.protocols.search import planning
 from hesc.protocols.search.runs import SearchSession, simulate
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hesc.models.neighbours import Records
+    from hesc.models.fitted_neighbours import Records
     from hesc.models.tables.forms import Rows
     from hesc.protocols.runs import Progress
     from hesc.protocols.search.plan import SearchPlan

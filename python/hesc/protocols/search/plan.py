@@ -13,7 +13,7 @@ from hesc._support.callers import usual_floats
 from hesc._support.inputs import of_kind, real_array, whole
 from hesc.models import samples
 from hesc.models.tables import forms
-from hesc.protocols.search import told, vectors
+from hesc.protocols.search import rounding, told
 from hesc.protocols.search.agreed import MOST_RECORDS, PUBLIC, SHARES, Agreed, drawn_signs
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class SearchPlan(Agreed):
         rows = real_array(sample, "vectors")
         if rows.ndim != 2 or not rows.size:
             raise OutOfRangeError(f"vectors are rows of numbers; got the shape {rows.shape}")
-        known = isinstance(metric, str) and metric in vectors.METRICS
+        known = isinstance(metric, str) and metric in rounding.METRICS
         if not known or metric == "hamming":
             told = repr(str(metric)[:40])
             raise ParameterError(
@@ -98,13 +98,13 @@ class SearchPlan(Agreed):
             asked = _length(query_norm, "query_norm") or own
         elif (norm, query_norm) != (None, None):
             raise ParameterError("cosines are of vectors of length 1; leave norms out")
-        step = vectors.step_for(own, width, bits)
-        query_step = step if metric == "euclidean" else vectors.step_for(asked, width, bits)
+        step = rounding.step_for(own, width, bits)
+        query_step = step if metric == "euclidean" else rounding.step_for(asked, width, bits)
         most = len(rows) if most_records is None else most_records
         some = rows[samples.spread_out(len(rows))][:_COMPARED]
         steps, norms = (step, query_step), (own, asked)
         fields: dict[str, Any] = {
-            "dependence": vectors.dependence(some, metric, steps=steps, norms=norms),
+            "dependence": rounding.dependence(some, metric, steps=steps, norms=norms),
             "inputs": width,
             "names": documents.feature_names(names, width),
             "records": records,
@@ -195,10 +195,10 @@ class SearchPlan(Agreed):
         """
         ready = self._behind_steps(given, bits=self.metric == "hamming", clip=clip)
         if self.metric == "cosine":
-            vectors.directions(ready.features)
+            rounding.directions(ready.features)
         if self.metric in {"cosine", "hamming"}:
             return ready
-        lengths = vectors.lengths(ready.features)
+        lengths = rounding.lengths(ready.features)
         longer = ~(lengths <= self.query_norm)
         if not longer.any():
             return ready
@@ -210,7 +210,7 @@ class SearchPlan(Agreed):
                 f"for longer ones takes it as it is"
             )
         features = ready.features.copy()
-        features[longer] = vectors.directions(features[longer]) * self.query_norm
+        features[longer] = rounding.directions(features[longer]) * self.query_norm
         count = self.dimensions * int(np.count_nonzero(longer))
         return type(ready)(features, ready.values + count, ready.which | longer)
 
@@ -244,7 +244,7 @@ class SearchPlan(Agreed):
 
         """
         step, norm = (self.query_step, self.query_norm) if queries else (self.step, self.norm)
-        return vectors.entries(features, metric=self.metric, step=step, norm=norm)
+        return rounding.entries(features, metric=self.metric, step=step, norm=norm)
 
     def values_of(
         self,
@@ -305,9 +305,9 @@ def _length(value: float | None, name: str) -> float | None:
 
 def _longest(rows: NDArray[np.float64]) -> float:
     """The length of the longest row, and a little more than rounding takes away."""
-    longest = float(vectors.lengths(rows).max())
+    longest = float(rounding.lengths(rows).max())
     if not 1e-100 <= longest <= 1e99:
         raise OutOfRangeError(
             "vectors are finite, not all zeros, and from 1e-100 to 1e99 long: scale them"
         )
-    return longest * vectors.LONGER
+    return longest * rounding.LONGER

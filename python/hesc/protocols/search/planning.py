@@ -14,7 +14,7 @@ from hesc.models import extraction, transforms
 from hesc.models.samples import on_copies, spread_out
 from hesc.models.transforms import Affine
 from hesc.protocols import message
-from hesc.protocols.search import vectors, voting
+from hesc.protocols.search import rounding, voting
 from hesc.protocols.search.agreed import MOST_RECORDS, PUBLIC
 from hesc.protocols.search.nearest import concluded
 from hesc.protocols.search.plan import WHY_PUBLIC, SearchPlan
@@ -23,7 +23,7 @@ from hesc.protocols.search.runs import values_in_clear
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.models.neighbours import Records
+    from hesc.models.fitted_neighbours import Records
     from hesc.models.tables.forms import Rows
     from hesc.models.transforms import Transform
     from hesc.protocols.search.options import Search
@@ -208,7 +208,7 @@ class _Trial(NamedTuple):
 
         """
         model, (own, asked) = self.model, self.norms
-        step = vectors.step_for(own, self.records.shape[1], bits)
+        step = rounding.step_for(own, self.records.shape[1], bits)
         found = SearchPlan.smallest(
             {
                 "inputs": self.inputs,

@@ -13,7 +13,7 @@ from hesc.models.extraction import parts_of
 from hesc.protocols.backend import Alternative, Backend, PlanRequest, Roles, check_concluded
 from hesc.protocols.folders import MODEL, PLAN
 from hesc.protocols.runs import Run
-from hesc.protocols.streams import planning, square
+from hesc.protocols.streams import planning, square_estimators
 from hesc.protocols.streams.owner import StreamOwner
 from hesc.protocols.streams.plan import LAYOUTS
 from hesc.protocols.streams.server import StreamServer
@@ -38,7 +38,7 @@ class StreamBackend(Backend):
     def __init__(self, plan: StreamPlan, request: PlanRequest, network: SquareNetwork) -> None:
         super().__init__(plan, request)
         self._coefficients = network.coefficients()
-        self._steps = transforms.described(square.scaling(network.preprocessing))
+        self._steps = transforms.described(square_estimators.scaling(network.preprocessing))
 
     @classmethod
     def make(cls, request: PlanRequest) -> StreamBackend:
@@ -70,7 +70,7 @@ class StreamBackend(Backend):
     def is_of(self, estimator: Any) -> bool:
         """Whether a network is the one that was planned."""
         now = _network(estimator)
-        steps = transforms.described(square.scaling(now.preprocessing))
+        steps = transforms.described(square_estimators.scaling(now.preprocessing))
         return steps == self._steps and np.array_equal(now.coefficients(), self._coefficients)
 
     def owner(self) -> StreamOwner:

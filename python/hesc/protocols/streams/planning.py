@@ -10,8 +10,8 @@ from hesc._native import ParameterError, WireError
 from hesc._support.inputs import one_name, whole
 from hesc.models import transforms
 from hesc.models.samples import spread_out
-from hesc.params import Params, sizes
-from hesc.protocols.streams import square
+from hesc.params import Params, wire_sizes
+from hesc.protocols.streams import square_estimators
 from hesc.protocols.streams.plan import ASSURANCES, COSTS, LAYOUTS, SCHEMES, StreamPlan
 from hesc.secret import Decryptor, SecretEncryptor, keygen
 from hesc.streams.encryptor import Encryptor, resolve_layout
@@ -63,7 +63,7 @@ def make(
             f"computations; choose a set of {', '.join(SCHEMES)} with 128 bits"
         )
     public = network.preprocessing
-    steps = [*square.scaling(public), square.products(public)]
+    steps = [*square_estimators.scaling(public), square_estimators.products(public)]
     coefficients = network.coefficients()
 
     def plan(costs: dict[str, int], agreement: float | None = None) -> StreamPlan:
@@ -137,7 +137,9 @@ def _costs(plan: StreamPlan, coefficients: Array, features: Array) -> dict[str, 
         )
         query: SeededArray = encryptor.encrypt(np.repeat(features, samples, axis=0))
         answer: Answer = model.answer(query.expand())
-        return sizes.streams(params, query), sizes.streams(params, answer, secret=1, public=1)
+        return wire_sizes.streams(params, query), wire_sizes.streams(
+            params, answer, secret=1, public=1
+        )
 
     costs: dict[str, int] = {}
     for name, one, two in zip(("query", "answer"), bytes_of(1), bytes_of(2), strict=True):

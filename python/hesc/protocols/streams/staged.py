@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hesc.params.streams import StreamParams
+    from hesc.params.stream_params import StreamParams
     from hesc.secret import SecretKey
     from hesc.streams.arrays import Answer, SeededArray
     from hesc.streams.networks import SquareNetwork

@@ -14,7 +14,7 @@ import numpy as np
 
 from hesc._support.progress import doing
 from hesc.models.trees import NEVER
-from hesc.protocols.trees.encoding import MISSING, left_if_missing
+from hesc.protocols.trees.feature_bits import MISSING, left_if_missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.trees import TreeEnsemble
-    from hesc.protocols.trees.encoding import Bits
+    from hesc.protocols.trees.feature_bits import Bits
 
     Array = NDArray[np.float64]
 

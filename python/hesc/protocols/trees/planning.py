@@ -13,7 +13,7 @@ from hesc._support.progress import doing
 from hesc.models import additive, extraction, fidelity, scorecards, transforms
 from hesc.models.boosters import fitted
 from hesc.models.samples import spread_out
-from hesc.protocols.trees import boxes, copying, encoding, linear_forms
+from hesc.protocols.trees import boxes, copying, feature_bits, linear_forms
 from hesc.protocols.trees.plan import FINEST, STRUCTURES, TreesPlan, in_units
 from hesc.ring_products.plans import Sizes
 
@@ -78,7 +78,7 @@ def make(request: PlanRequest) -> tuple[TreesPlan, Boxes]:
     trees = extraction.agreeing_trees(final, x, clear, _REMEDY)
     edges = additive.edges_of(x, options.bins, trees)
     computed = _on_edges(trees, edges, options.move)
-    encoded = encoding.bits_of(computed, edges, np.asarray(np.isnan(x).any(axis=0)))
+    encoded = feature_bits.bits_of(computed, edges, np.asarray(np.isnan(x).any(axis=0)))
     leaves, finer = _rounded(computed, bits)
     _check_sizes(computed, leaves, encoded.width)
     found = boxes.of(computed, encoded, leaves)

@@ -10,7 +10,7 @@ import numpy as np
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
 from hesc._support.inputs import of_kind, real_array, several, whole
 from hesc.streams.arrays import EncryptedArray, expanded, powers
-from hesc.streams.polynomials.plan import PolynomialPlan
+from hesc.streams.polynomials.allocation import PolynomialPlan
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -8,7 +8,7 @@ from hesc._native import ParameterError
 from hesc.ml.classifying import Classifying
 from hesc.models.extraction import parts_of
 from hesc.protocols.streams.options import Streams
-from hesc.protocols.streams.square import GivenSquareNetwork
+from hesc.protocols.streams.square_estimators import GivenSquareNetwork
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,6 @@ from hesc._support.inputs import of_kind, one_name, whole
 from hesc._support.memory import machine_memory
 from hesc.gates.encrypted import Evaluator
 from hesc.integers.along import AlongSlots, obstacle
-from hesc.integers.arrays import EncryptedIntegers
 from hesc.integers.bootstrapped import BootstrappedIntegers
 from hesc.integers.candidates import (
     CANDIDATES,
@@ -24,6 +23,7 @@ from hesc.integers.candidates import (
 )
 from hesc.integers.circuits import Given, in_order, publics_of
 from hesc.integers.computations import OnSlots
+from hesc.integers.encrypted_integers import EncryptedIntegers
 from hesc.integers.expressions import ROW_SORTED, Integers
 from hesc.integers.kinds import IntegerKind, kind_of
 from hesc.integers.layouts import PACKED, SLICED, SLOTWISE, PackedIntegers, SlotwiseArray
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from hesc.integers.expressions import PublicIntegers
-    from hesc.params.streams import StreamParams
+    from hesc.params.stream_params import StreamParams
     from hesc.params.vectors import VectorParams
     from hesc.planner.decision import Decision
     from hesc.planner.estimates import Estimate, Infeasible

@@ -10,17 +10,17 @@ from hesc._support.inputs import of_kind, real, whole
 from hesc._support.new_files import new_file, path_of
 from hesc._support.one_process import OneProcess
 from hesc.params.parameter_set import Params
-from hesc.params.streams import StreamParams, checked_params
+from hesc.params.stream_params import StreamParams, checked_params
 from hesc.params.vectors import VectorParams
-from hesc.secret.files import text
+from hesc.secret.passphrases import text
 from hesc.secret.results import SharedNumbers
 from hesc.streams.arrays import Answer, SeededArray, row_length
 from hesc.streams.encoding import EncodedArray
 from hesc.streams.encryptor import resolve_layout, room_for_ciphertexts
+from hesc.vectors.encrypted_vectors import EncryptedVector
 from hesc.vectors.evaluation import Bindable
 from hesc.vectors.keys import PublicKeys
 from hesc.vectors.numbers import decoded, encode_for_encryption, plain_array
-from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, Unpack, overload
 
 from hesc._support.inputs import of_kind, one_name
-from hesc.secret.keys import SecretKey, checked_secret
+from hesc.secret.secret_key import SecretKey, checked_secret
 from hesc.streams.arrays import Answer, EncryptedArray, SeededArray, expanded
 from hesc.streams.encoding import Encoder, EncoderOptions, Estimates
 from hesc.streams.encryptor import LAYOUTS, repeated

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hesc import _native
 from hesc._native import ParameterError
-from hesc.params.streams import StreamParams
+from hesc.params.stream_params import StreamParams
 
 if TYPE_CHECKING:
     from collections.abc import Sized
