@@ -109,7 +109,9 @@ class NetworkPlan(ModelPlan, Concluding):
             raise WireError("the transforms of a network's plan give another number of features")
         labels.check_scores(self.classes, self.widths[-1], self.link)
         if self.key_bytes > KEYS:
-            raise WireError(f"a network's plan wants {self.key_bytes} bytes of keys, of {KEYS} at most")
+            raise WireError(
+                f"a network's plan wants {self.key_bytes} bytes of keys, of {KEYS} at most"
+            )
 
     @property
     def error(self) -> float:
