@@ -29,7 +29,7 @@ help: ## This list
 
 $(BIN)/maturin:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet 'maturin>=1.9,<2'
+	$(BIN)/pip install --quiet 'maturin>=1.13,<2'
 
 $(VENV)/ready: $(BIN)/maturin pyproject.toml papers/pyproject.toml
 	$(BIN)/pip install --quiet --upgrade pip

@@ -27,6 +27,7 @@ export class Client {
   #atOnce;
   #show;
   #kept;
+  #here;
   #around;
   #readying;
 
@@ -35,7 +36,7 @@ export class Client {
    * @param {object} options `index.d.ts` says what they are
    */
   constructor(url, options = {}) {
-    const { token, model, kept, show = (text) => console.error(text), around = world } = options;
+    const { token, model, kept, local, show = (text) => console.error(text), around = world } = options;
     const { patience = 300, timeout = 60, atOnce = 4, insecureHttp = false } = options;
     this.#url = address(url, insecureHttp);
     this.#token = tokenOf(token);
@@ -50,6 +51,7 @@ export class Client {
     this.#atOnce = atOnce;
     this.#show = show;
     this.#kept = kept;
+    this.#here = local;
     this.#around = around;
   }
 
@@ -69,6 +71,7 @@ export class Client {
   }
 
   async #ready() {
+    if (this.#here !== undefined) return this.#here;
     const wanted = this.#model ?? (await this.#onlyModel());
     const got = await this.#exchange("GET", `/v1/models/${wanted}/client/plan.json`, FILE);
     if (got.status !== 200) throw refused(got);
@@ -78,12 +81,18 @@ export class Client {
   }
 
   async #onlyModel() {
-    const { models } = documentOf(await this.#exchange("GET", "/v1/models", FILE), "models");
-    if (!Array.isArray(models)) throw new WireError("the service lists no models");
+    const models = await this.models();
     if (models.length !== 1)
       throw new ParameterError(`this token has ${models.length} models: give model, the digest of one`);
-    const found = models[0]?.digest;
-    if (typeof found !== "string" || !DIGEST.test(found))
+    return models[0];
+  }
+
+  /** Digests of the models that the token is for, as the service says. */
+  async models() {
+    const { models } = documentOf(await this.#exchange("GET", "/v1/models", FILE), "models");
+    if (!Array.isArray(models)) throw new WireError("the service lists no models");
+    const found = models.map((each) => each?.digest);
+    if (!found.every((each) => typeof each === "string" && DIGEST.test(each)))
       throw new WireError("the service names a model by what is no digest");
     return found;
   }

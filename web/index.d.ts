@@ -126,6 +126,8 @@ export interface Options {
   model?: string;
   /** A key that was kept; without it a new one is made. */
   kept?: Kept;
+  /** A client that is here already: no plan is fetched and no key made. */
+  local?: LocalClient;
   /** Called with the plan in words when it was fetched; by default it goes to `console.error`. */
   show?: ((text: string) => void) | null;
   /** Seconds that a busy or silent service is waited for: 300. */
@@ -143,6 +145,8 @@ export declare class Client {
   constructor(url: string, options: Options);
   local(): Promise<LocalClient>;
   plan(): Promise<Plan>;
+  /** Digests of the token's models. */
+  models(): Promise<string[]>;
   budgets(): Promise<Record<string, unknown>>;
   /** Queries of `local`, sent as they are. */
   answers(queries: readonly Uint8Array[]): Promise<Uint8Array[]>;
@@ -151,5 +155,5 @@ export declare class Client {
   close(): Promise<void>;
 }
 
-/** Fetches and starts the compiled part; everything above does it where it is needed. */
-export declare function started(): Promise<unknown>;
+/** Fetches and starts the compiled part, or starts the bytes given; everything above does it where it is needed. */
+export declare function started(module?: Uint8Array): Promise<unknown>;

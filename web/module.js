@@ -4,7 +4,7 @@ import initialise, * as compiled from "./built/hesc_wasm.js";
 import expected from "./built/digest.js";
 import { HescError } from "./errors.js";
 
-const PLACE = new URL("./built/hesc_wasm_bg.wasm", import.meta.url);
+const NAME = "./built/hesc_wasm_bg.wasm";
 
 async function fetched(place) {
   if (place.protocol === "file:") {
@@ -16,8 +16,8 @@ async function fetched(place) {
   return new Uint8Array(await answer.arrayBuffer());
 }
 
-async function load() {
-  const bytes = await fetched(PLACE);
+async function load(given) {
+  const bytes = given ?? (await fetched(new URL(NAME, import.meta.url)));
   if ((await digest(bytes)) !== expected)
     throw new HescError("hesc_wasm_bg.wasm is not the module of this package; install it again");
   await initialise({ module_or_path: await WebAssembly.compile(bytes) });
@@ -26,9 +26,13 @@ async function load() {
 
 let loading;
 
-/** The module's functions. A page may call it early. */
-export function started() {
-  loading ??= load().catch((error) => {
+/**
+ * The module's functions. A page may call it early.
+ *
+ * @param {Uint8Array} [given] the module's bytes, from who fetched them already; they are compared all the same
+ */
+export function started(given) {
+  loading ??= load(given).catch((error) => {
     loading = undefined;
     throw error;
   });

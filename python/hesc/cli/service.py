@@ -69,6 +69,10 @@ def serve(
         list[str] | None,
         typer.Option(help="A page that browsers let ask, https://host; may be repeated."),
     ] = None,
+    page: Annotated[
+        bool,
+        typer.Option("--page", help="Serve a page for browsers at /page/ too, for tries."),
+    ] = False,
     threads: Annotated[
         int | None, typer.Option(help="Queries computed at once; as many as processors.", min=1)
     ] = None,
@@ -118,6 +122,7 @@ def serve(
         accept_restored=accept_restored,
         indexes=index or (),
         origins=origin or (),
+        page=page,
         threads=threads,
         waiting=waiting,
         body_seconds=body_seconds,
@@ -135,6 +140,8 @@ def serve(
         configured = _configured(uvicorn, application, certificate, certificate_key)
         scheme = "http" if certificate is None else "https"
         say(f"serving at {scheme}://{shown}:{at[1]}, until SIGTERM or Ctrl-C", *models)
+        if page:
+            say(f"the page, for tries: {scheme}://{shown}:{at[1]}/page/")
         runner = uvicorn.Server(configured)
         _settle()
         try:

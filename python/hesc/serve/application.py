@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 from hesc._native import ParameterError
+from hesc.serve import pages
 from hesc.serve.admission import Admission
 from hesc.serve.answering import Answering
 from hesc.serve.bodies import SLOWEST
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, MutableMapping
     from os import PathLike
 
+    from hesc.serve.pages import Page
     from hesc.serve.routes import Receive, Scope
     from hesc.serve.tokens import Holder
 
@@ -53,6 +55,7 @@ class Application:
         self,
         shared: Shared,
         origins: Origins,
+        page: Page | None,
         *,
         threads: int,
         body_seconds: float,
@@ -69,7 +72,7 @@ class Application:
         self._jobs = JobQueue(
             shared, answering, threads=job_threads, room=job_bytes, seconds=job_seconds
         )
-        self._handlers = Handlers(shared, answering, self._jobs, self._pool, body_seconds)
+        self._handlers = Handlers(shared, answering, self._jobs, self._pool, page, body_seconds)
         self._closed, self._seconds = False, body_seconds
 
     def close(self) -> None:
@@ -161,7 +164,7 @@ class Application:
             raise RefusedError("busy", ("retry-after", "5"))
         handler = route.methods[request.method].handler
         if route.is_open:
-            return self._handlers.unasked(handler)
+            return self._handlers.unasked(handler, request)
         holder = self._shared.tokens.holder(headers.get(b"authorization"))
         seen.who = holder.name
         self._shared.admission.count(holder)
@@ -206,6 +209,7 @@ def app(
     accept_restored: bool = False,
     indexes: Iterable[str | PathLike[str]] = (),
     origins: Iterable[str] = (),
+    page: bool = False,
     threads: int | None = None,
     waiting: int = 32,
     body_seconds: float = 60.0,
@@ -231,6 +235,8 @@ def app(
             which budgets begin anew.
         indexes: files of records, of `hesc index build`, for searches that have theirs apart.
         origins: pages that browsers let ask, as `https://example.org`.
+        page: whether a page for browsers is served at `/page/`, to anybody; what it asks takes a
+            token. Whoever serves it can serve another one, so it is for tries.
         threads: queries that are computed at once; as many as there are processors.
         waiting: requests with a body beside these, at most. More are refused at once.
         body_seconds: what a body is given to come, beside a second for every 16 KiB of it.
@@ -279,6 +285,7 @@ def app(
         return Application(
             Shared(models, book, opened, keys, Admission(threads, waiting), Figures()),
             allowed,
+            pages.page(service="..") if page else None,
             threads=threads,
             body_seconds=body_seconds,
             keys_in_memory=keys_in_memory,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from hesc.serve.answering import Answering
     from hesc.serve.job_queue import JobQueue
+    from hesc.serve.pages import Page
     from hesc.serve.routes import HttpRequest, Receive
     from hesc.serve.served_models import ServedModel
     from hesc.serve.shared import Shared
@@ -43,6 +44,7 @@ class Handlers:
         answering: computes, counts and keeps.
         jobs: what waits to be computed.
         pool: threads for what takes more than a moment.
+        page: for browsers, if there is one.
         body_seconds: what a body is given to come.
 
     """
@@ -53,6 +55,7 @@ class Handlers:
         answering: Answering,
         jobs: JobQueue,
         pool: ThreadPoolExecutor,
+        page: Page | None,
         body_seconds: float,
     ) -> None:
         (
@@ -64,7 +67,7 @@ class Handlers:
             self._figures,
         ) = shared
         self._answering, self._jobs, self._pool = answering, jobs, pool
-        self._seconds = body_seconds
+        self._page, self._seconds = page, body_seconds
         self._of_model: dict[str, Does] = {
             "model": self._model,
             "client_file": self._client_file,
@@ -78,8 +81,17 @@ class Handlers:
             "job_answer": self._job_answer,
         }
 
-    def unasked(self, handler: str) -> Response:
-        """What needs no token."""
+    def unasked(self, handler: str, request: HttpRequest) -> Response:
+        """What needs no token.
+
+        Raises:
+            RefusedError: as it says.
+
+        """
+        if handler == "page":
+            if self._page is None:
+                raise RefusedError("not-found")
+            return self._page.response(request.parts["page"])
         if handler == "openapi":
             return Response.of_json(openapi())
         if handler == "readyz" and not self._ready:

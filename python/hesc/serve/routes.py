@@ -46,8 +46,14 @@ class Route(NamedTuple):
 _MODEL: Final = "/v1/models/{digest}"
 _JSON: Final = "application/json"
 _BYTES: Final = "application/octet-stream"
+_ANY: Final = "*/*"
 _EMPTY: Final = ""
-_PARTS: Final = {"digest": HASH.pattern, "sha256": HASH.pattern, "file": r"[a-z]+\.json"}
+_PARTS: Final = {
+    "digest": HASH.pattern,
+    "sha256": HASH.pattern,
+    "file": r"[a-z]+\.json",
+    "page": r"(?:[a-z]+/)*(?:[a-z_]+\.[a-z]+)?",
+}
 ROUTES: Final = (
     # Looked for from the first on.
     Route(
@@ -71,6 +77,12 @@ ROUTES: Final = (
         "/openapi.json",
         "openapi",
         {"GET": Does("openapi", "This document", {200: _JSON})},
+        is_open=True,
+    ),
+    Route(
+        "/page/{page}",
+        "page",
+        {"GET": Does("page", "A file of the page for browsers, if there is one", {200: _ANY})},
         is_open=True,
     ),
     Route(

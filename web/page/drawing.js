@@ -1,0 +1,202 @@
+/** Predictions as a person reads them: classes with their shares, numbers on a line with the error around them. */
+
+import { element, short } from "./elements.js";
+
+/** Rows of a table that are shown. */
+const SHOWN = 200;
+/** Classes whose shares are shown. */
+const CLASSES = 12;
+
+const percent = (share) => `${(100 * share).toFixed(share > 0.0005 && share < 0.9995 ? 1 : 0)} %`;
+
+/** A number and half its interval, in as many digits as the interval leaves. */
+export function rounded({ value, low, high }) {
+  const half = (high - low) / 2;
+  if (!(half > 0) || !Number.isFinite(half)) return { value: short(value), half: null };
+  const places = Math.max(0, 1 - Math.floor(Math.log10(half)));
+  if (places > 15) return { value: short(value, 15), half: short(half, 2) };
+  return { value: value.toFixed(Math.max(0, places)), half: half.toFixed(places) };
+}
+
+/** Ends of an axis that is wide enough for its marks, and marks at round numbers. */
+export function axis(low, high) {
+  const width = high - low || Math.abs(low) || 1;
+  const rough = width / 4;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= rough);
+  const [from, to] = [Math.floor(low / step), Math.ceil(high / step)];
+  const marks = Array.from({ length: to - from + 1 }, (_, at) => Number(((from + at) * step).toPrecision(12)));
+  return { low: from * step, high: to * step, marks };
+}
+
+function placed(node, start, end) {
+  node.style.insetInlineStart = `${100 * start}%`;
+  if (end !== undefined) node.style.inlineSize = `${100 * Math.max(0, end - start)}%`;
+  return node;
+}
+
+/** A number on an axis, with the interval that it lies in. What it shows is said in text beside it. */
+function dotted({ value, low, high }, ends) {
+  const at = (x) => Math.min(1, Math.max(0, (x - ends.low) / (ends.high - ends.low)));
+  return element(
+    "span",
+    { class: "line", "aria-hidden": "true" },
+    placed(element("span", { class: "interval" }), at(low), at(high)),
+    placed(element("span", { class: "dot" }), at(value)),
+  );
+}
+
+function marked(ends) {
+  const at = (x) => (x - ends.low) / (ends.high - ends.low);
+  const marks = ends.marks.map((mark) => placed(element("span", { class: "mark" }, short(mark)), at(mark)));
+  return element("span", { class: "marks", "aria-hidden": "true" }, ...marks);
+}
+
+function numberLine(number) {
+  const { value, half } = rounded(number);
+  const room = Math.max(6 * (number.high - number.low), Math.abs(number.value) / 20) || 1;
+  const ends = axis(number.value - room, number.value + room);
+  const said = half === null ? "" : ` ± ${half}`;
+  return element(
+    "div",
+    { class: "number" },
+    element("p", { class: "found" }, value, element("span", { class: "around" }, said)),
+    dotted(number, ends),
+    marked(ends),
+    element(
+      "p",
+      { class: "note" },
+      "The dot is the prediction. The bar around it is what encryption adds: the model’s own number lies in it " +
+        "19 times of 20. How well the model itself predicts is another question, which its owner answers.",
+    ),
+  );
+}
+
+function bar(share, { low, high } = {}) {
+  const made = element("span", { class: "bar", "aria-hidden": "true" });
+  made.append(placed(element("span", { class: "share" }), 0, share));
+  if (low !== undefined && high - low > 0.004) made.append(placed(element("span", { class: "interval" }), low, high));
+  return made;
+}
+
+const NEAR = "near the border";
+
+function border(sure) {
+  return sure
+    ? "What encryption adds to the scores does not change this class."
+    : "This sample is so near the border between classes that what encryption adds may have decided. Take it as open.";
+}
+
+function sharesTable(shares, label) {
+  const ordered = [...shares].sort((a, b) => b.share - a.share);
+  const rows = ordered.slice(0, CLASSES).map((each) =>
+    element(
+      "tr",
+      each.label === label ? { class: "chosen" } : {},
+      element("th", { scope: "row" }, each.label),
+      element("td", { class: "drawn" }, bar(each.share, each)),
+      element("td", { class: "digits" }, percent(each.share)),
+    ),
+  );
+  const rest = ordered.slice(CLASSES).reduce((sum, { share }) => sum + share, 0);
+  const more = ordered.length > CLASSES ? [element("p", { class: "note" }, `All others: ${percent(rest)}.`)] : [];
+  const heads = ["class", "", "probability"].map((head) => element("th", { scope: "col" }, head));
+  const table = element(
+    "table",
+    { class: "shares" },
+    element("caption", { class: "unseen" }, "Probabilities by the model"),
+    element("thead", { class: "unseen" }, element("tr", {}, ...heads)),
+    element("tbody", {}, ...rows),
+  );
+  return [table, ...more];
+}
+
+/** One prediction, large. */
+export function drawn(reading) {
+  if (reading.numbers !== undefined) return reading.numbers.map(numberLine);
+  const { label, sure, shares } = reading;
+  const note = element("p", { class: sure ? "note" : "note open" }, border(sure));
+  const found = element("p", { class: "found" }, label);
+  return shares === null ? [found, note] : [found, ...sharesTable(shares, label), note];
+}
+
+/** A prediction in a sentence, for who does not see it. */
+export function said(reading) {
+  if (reading.numbers !== undefined) {
+    const all = reading.numbers.map((number) => {
+      const { value, half } = rounded(number);
+      return half === null ? value : `${value}, give or take ${half}`;
+    });
+    return `Prediction: ${all.join("; ")}.`;
+  }
+  const { label, sure, shares } = reading;
+  const own = shares?.find((each) => each.label === label);
+  const how = own === undefined ? "" : `, with a probability of ${percent(own.share)}`;
+  return `Prediction: ${label}${how}.${sure ? "" : " It is near the border: take it as open."}`;
+}
+
+function numberCells(reading, ends) {
+  return reading.numbers.flatMap((number, place) => {
+    const { value, half } = rounded(number);
+    return [
+      element("td", { class: "digits" }, value, element("span", { class: "around" }, half === null ? "" : ` ± ${half}`)),
+      element("td", { class: "drawn" }, dotted(number, ends[place])),
+    ];
+  });
+}
+
+function classCells({ label, sure, shares }) {
+  const own = shares?.find((each) => each.label === label);
+  const open = sure ? [] : [element("span", { class: "open" }, NEAR)];
+  const found = [element("td", {}, label, ...open)];
+  if (own === undefined) return found;
+  return [
+    ...found,
+    element("td", { class: "digits" }, percent(own.share)),
+    element("td", { class: "drawn" }, bar(own.share, own)),
+  ];
+}
+
+/** Predictions of a table. */
+export function drawnTable(readings) {
+  const numbers = readings[0].numbers !== undefined;
+  const width = numbers ? readings[0].numbers.length : 0;
+  const ends = Array.from({ length: width }, (_, place) =>
+    axis(
+      Math.min(...readings.map((each) => each.numbers[place].low)),
+      Math.max(...readings.map((each) => each.numbers[place].high)),
+    ),
+  );
+  const heads = ["row"];
+  if (numbers) for (const place of ends.keys()) heads.push(width === 1 ? "prediction" : `prediction ${place + 1}`, ends[place]);
+  else heads.push("prediction", ...(readings[0].shares === null ? [] : ["probability", ""]));
+  const head = heads.map((each) =>
+    typeof each === "string"
+      ? element("th", { scope: "col" }, each)
+      : element("td", { class: "drawn" }, marked(each)),
+  );
+  const rows = readings.slice(0, SHOWN).map((reading, at) => {
+    const cells = numbers ? numberCells(reading, ends) : classCells(reading);
+    return element("tr", {}, element("th", { scope: "row" }, String(at + 1)), ...cells);
+  });
+  const caption = `Predictions of ${readings.length} rows${readings.length > SHOWN ? `; the first ${SHOWN}` : ""}`;
+  return element(
+    "table",
+    { class: "rows" },
+    element("caption", {}, caption),
+    element("thead", {}, element("tr", {}, ...head)),
+    element("tbody", {}, ...rows),
+  );
+}
+
+/** Cells of the predictions, with a line of names, for a file. */
+export function listed(readings) {
+  if (readings[0].numbers !== undefined) {
+    const width = readings[0].numbers.length;
+    const names = Array.from({ length: width }, (_, place) => (width === 1 ? "prediction" : `prediction_${place}`));
+    return [names, ...readings.map((each) => each.numbers.map(({ value }) => value))];
+  }
+  const names = readings[0].shares?.map(({ label }) => `probability_${label}`) ?? [];
+  const rows = readings.map(({ label, shares }) => [label, ...(shares?.map(({ share }) => share) ?? [])]);
+  return [["prediction", ...names], ...rows];
+}

@@ -1,0 +1,49 @@
+/** Files of the page: each is compared with the digest that stands in the page's document, and the worker is made of them. */
+
+/** What `index.html` says: where the service is, digests of all files, and which of them the worker is made of. */
+export const site = JSON.parse(document.getElementById("site").textContent);
+
+const PLACE = new URL("./", document.baseURI);
+const IMPORT = /^((?:import|export)\s(?:[^;"]*\sfrom\s)?)"(\.{1,2}\/[^"]+)"/gm;
+const made = new Set();
+/** Scripts come from addresses that were made here, and from no others. */
+const scripts = globalThis.trustedTypes?.createPolicy("hesc", {
+  createScriptURL(url) {
+    if (made.has(url)) return url;
+    throw new TypeError("no script of this page");
+  },
+});
+
+/** A file of the page; a browser refuses one that was altered. */
+export async function file(name) {
+  const integrity = site.files[name];
+  if (integrity === undefined) throw new TypeError(`the page has no file ${name}`);
+  let answer;
+  try {
+    answer = await fetch(new URL(name, PLACE), { integrity, credentials: "omit", referrerPolicy: "no-referrer" });
+  } catch {
+    throw new Error(`${name} is missing, or is not the file that this page was made with: do not use this page`);
+  }
+  if (!answer.ok) throw new Error(`${name} is missing: status ${answer.status}`);
+  return new Uint8Array(await answer.arrayBuffer());
+}
+
+/**
+ * The worker. A browser checks no digest of a worker's files itself: they are fetched here, where it does,
+ * and handed over as they are, but for the addresses of imports.
+ */
+export async function worker() {
+  const sources = await Promise.all(site.worker.map(file));
+  const places = new Map();
+  for (const [at, name] of site.worker.entries()) {
+    const text = new TextDecoder().decode(sources[at]);
+    const own = text.replace(IMPORT, (_, before, path) => {
+      const wanted = new URL(path, new URL(name, PLACE)).href.slice(PLACE.href.length);
+      return `${before}"${places.get(wanted)}"`;
+    });
+    places.set(name, URL.createObjectURL(new Blob([own], { type: "text/javascript" })));
+  }
+  const entry = places.get(site.worker.at(-1));
+  made.add(entry);
+  return new Worker(scripts?.createScriptURL(entry) ?? entry, { type: "module", name: "hesc" });
+}

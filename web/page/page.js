@@ -1,0 +1,321 @@
+/** The page: what is shown when, and what a person does. Key and token are in the worker. */
+
+import { Asking } from "./asking.js";
+import { TableError, table, written } from "./csv.js";
+import { drawn, drawnTable, listed, said } from "./drawing.js";
+import { byId, bytes, element, milliseconds } from "./elements.js";
+import { file, site, worker } from "./files.js";
+import { MOST_FIELDS, SampleForm } from "./form.js";
+
+const TOKEN = "hesc token";
+/** Lines of the plan that are about who learns what; the rest is technical. */
+const FIRST = ["server", "client", "is given", "weights", "queries"];
+const KEYS = {
+  new: "A key was made for this page. It is kept once it has been used.",
+  kept: "This browser keeps the key, locked by a key of its own that no script can read. It is used again when the page is loaded.",
+  session:
+    "This browser keeps no key, as in a private window: it lasts until the page is closed. The next one is another key.",
+};
+
+const service = new URL(site.service, document.baseURI).href;
+let asking = null;
+let about = null;
+let form = null;
+let dropped = "";
+
+const show = (id, shown = true) => byId(id).toggleAttribute("hidden", !shown);
+
+/** Says what is going on; what is shown elsewhere too is said to who does not see it alone. */
+function status(text, { shown = true } = {}) {
+  byId("status").textContent = text;
+  byId("status").classList.toggle("unseen", !shown);
+}
+
+/** Says an error, and what to do; to the person alone. */
+function wrong(error) {
+  const { name, message } = error;
+  const own = name === "DecryptionError" || name === "WireError" || name === "KeyMismatchError";
+  const more = own && about !== null
+    ? " Nothing was sent because of it. Do not tell whoever runs the service that an answer failed, or how: that can say something of your key."
+    : "";
+  byId("wrong").replaceChildren(element("p", {}, message[0].toUpperCase() + message.slice(1) + "." + more));
+  byId("wrong").dataset.name = name;
+  show("wrong");
+  status("");
+  if (error.problem === "no-token") {
+    byId("token").setAttribute("aria-invalid", "true");
+    byId("token").focus();
+  }
+}
+
+/** Does what takes a while, once at a time, and says what goes wrong. */
+async function busy(button, text, work) {
+  if (button.getAttribute("aria-disabled") === "true") return;
+  show("wrong", false);
+  button.setAttribute("aria-disabled", "true");
+  document.body.setAttribute("aria-busy", "true");
+  status(text);
+  try {
+    await work();
+  } catch (error) {
+    wrong(error);
+  } finally {
+    button.removeAttribute("aria-disabled");
+    document.body.removeAttribute("aria-busy");
+  }
+}
+
+function token() {
+  const found = byId("token").value.trim();
+  byId("token").removeAttribute("aria-invalid");
+  if (found === "") {
+    byId("token").setAttribute("aria-invalid", "true");
+    byId("token").focus();
+    throw new Error("paste the token that the service’s owner gave you");
+  }
+  try {
+    if (byId("remember").checked) sessionStorage.setItem(TOKEN, found);
+    else sessionStorage.removeItem(TOKEN);
+  } catch {
+    // A browser that keeps nothing: it is asked for again.
+  }
+  return found;
+}
+
+function remembered() {
+  try {
+    return sessionStorage.getItem(TOKEN) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+function told({ key }) {
+  byId("key-state").textContent = KEYS[key];
+  byId("key").dataset.state = key;
+}
+
+function disclosed({ title, rows }) {
+  byId("plan-title").textContent = title;
+  const line = ([name, text]) => [element("dt", {}, name), element("dd", {}, text)];
+  const all = Object.entries(rows);
+  const isFirst = ([name]) => FIRST.includes(name);
+  byId("learns").replaceChildren(...all.filter(isFirst).flatMap(line));
+  byId("technical").replaceChildren(...all.filter((each) => !isFirst(each)).flatMap(line));
+}
+
+function opened(found) {
+  about = found;
+  disclosed(about.disclosure);
+  const fits = about.columns.length <= MOST_FIELDS;
+  form = fits ? new SampleForm(byId("fields"), about.columns) : null;
+  byId("way-one").disabled = !fits;
+  byId(fits ? "way-one" : "way-table").checked = true;
+  byId("columns").textContent = about.names.length > 0
+    ? about.names.join(", ")
+    : `${about.inputs} columns, in the order of the model`;
+  const { up, down } = about.one;
+  byId("size").textContent = `A sample sends ${bytes(up)} and receives ${bytes(down)}.`;
+  show("public-field", about.hidden);
+  way();
+  for (const id of ["plan", "sample", "key"]) show(id);
+  document.body.dataset.ready = "true";
+  status("");
+}
+
+async function open(given) {
+  opened(await asking.ask("open", { service, ...given }));
+}
+
+/** Fetches the model of a token, or lets choose one of several. */
+async function openByToken() {
+  const own = token();
+  const chosen = byId("model").value;
+  const wanted = /^#([0-9a-f]{64})$/.exec(location.hash)?.[1];
+  const models = await asking.ask("models", { service, token: own });
+  if (models.length === 0) throw new Error("this token is for no model: ask whoever runs the service");
+  const digest = wanted ?? (models.length === 1 ? models[0] : models.find((each) => each === chosen));
+  if (digest === undefined) {
+    const options = models.map((each) => element("option", { value: each }, `${each.slice(0, 16)}…`));
+    byId("model").replaceChildren(element("option", { value: "" }, "choose"), ...options);
+    show("model-field");
+    byId("model").focus();
+    status("This token is for several models: choose one by the first digits of its digest.");
+    return;
+  }
+  await open({ token: own, digest });
+  byId("sample-title").focus();
+}
+
+function way() {
+  const one = byId("way-one").checked;
+  show("one", one);
+  show("table", !one);
+}
+
+function rowsWanted() {
+  const clip = byId("clip").checked;
+  if (byId("way-one").checked) {
+    const sample = form.sample(clip);
+    return sample === null ? null : { rows: [sample], clip, extra: [] };
+  }
+  const text = byId("pasted").value.trim() === "" ? dropped : byId("pasted").value;
+  return { ...table(text, about), clip };
+}
+
+function moved(result) {
+  const { encrypt, wait, decrypt } = result.times;
+  return (
+    `Sent ${bytes(result.up)}, received ${bytes(result.down)}. Encrypted in ${milliseconds(encrypt)}, ` +
+    `answered in ${milliseconds(wait)}, decrypted in ${milliseconds(decrypt)}.`
+  );
+}
+
+async function predict() {
+  const wanted = rowsWanted();
+  if (wanted === null) {
+    status("Some fields need another value.");
+    return;
+  }
+  const { rows, clip, extra } = wanted;
+  const own = token();
+  let result;
+  try {
+    result = await asking.ask("ask", { service, token: own, rows, clip });
+  } catch (error) {
+    const one = error.name === "OutOfRangeError" && byId("way-one").checked;
+    if (one && form.refuse(error.message)) {
+      status("A field needs another value.");
+      return;
+    }
+    throw error;
+  }
+  const { readings } = result;
+  const notes = [moved(result)];
+  if (result.clipped > 0) notes.push(`Values brought within their ranges: ${result.clipped}.`);
+  if (extra.length > 0) notes.push(`Columns that the model does not know, which were not used: ${extra.join(", ")}.`);
+  byId("prediction").replaceChildren(
+    ...(byId("way-one").checked ? drawn(readings[0]) : [drawnTable(readings)]),
+  );
+  byId("moved").replaceChildren(...notes.map((each) => element("p", { class: "note" }, each)));
+  offer(readings);
+  show("result");
+  status(byId("way-one").checked ? said(readings[0]) : `${readings.length} rows are predicted.`, { shown: false });
+  byId("result").scrollIntoView({ block: "nearest" });
+}
+
+/** A table's predictions as a file, which is made where somebody asks for it. */
+function offer(readings) {
+  show("save", byId("way-table").checked);
+  byId("save").onclick = () => give(written(listed(readings)), "predictions.csv", "text/csv");
+}
+
+function give(content, name, type = "application/octet-stream") {
+  const place = URL.createObjectURL(new Blob([content], { type }));
+  element("a", { href: place, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(place), 60_000);
+}
+
+async function bytesOfFile(id) {
+  const [chosen] = byId(id).files;
+  return chosen === undefined ? undefined : new Uint8Array(await chosen.arrayBuffer());
+}
+
+function passphrase(id) {
+  const found = byId(id).value;
+  byId(id).value = "";
+  if (found !== "") return found;
+  byId(id).focus();
+  throw new Error("a key’s file is sealed under a passphrase: type one");
+}
+
+function onKey() {
+  const on = (id, text, work) =>
+    byId(id).addEventListener("submit", (event) => {
+      event.preventDefault();
+      busy(event.submitter ?? byId(id).querySelector("button"), text, work);
+    });
+  on("key-save", "The key is sealed.", async () => {
+    const { sealed, publicKeys } = await asking.ask("seal", passphrase("save-words"));
+    give(sealed, "secret.key");
+    if (publicKeys !== null) give(publicKeys, "client.keys");
+    status("The key was given to the browser to save.");
+  });
+  on("key-take", "The key is opened.", async () => {
+    const sealed = await bytesOfFile("key-file");
+    const publicKeys = await bytesOfFile("public-file");
+    if (sealed === undefined || (about.hidden && publicKeys === undefined))
+      throw new Error("choose the file of the key, and of its public keys where the page asks for them");
+    await asking.ask("take", { sealed, publicKeys, passphrase: passphrase("take-words") });
+    status("The key of the file is used from now on.");
+  });
+  byId("key-forget").addEventListener("click", ({ target }) =>
+    busy(target, "", async () => {
+      await asking.ask("forget");
+      status("The key is gone, and there is a new one.");
+    }),
+  );
+}
+
+function onTable() {
+  const area = byId("drop");
+  const take = async (chosen) => {
+    if (chosen === undefined) return;
+    if (chosen.size > 1 << 24) throw new TableError("a page takes files of 16 MiB at most: use hesc score");
+    dropped = await chosen.text();
+    byId("pasted").value = dropped.length > 100_000 ? "" : dropped;
+    byId("dropped").textContent = `${chosen.name}, ${bytes(chosen.size)}`;
+  };
+  area.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    area.classList.add("over");
+  });
+  area.addEventListener("dragleave", () => area.classList.remove("over"));
+  area.addEventListener("drop", (event) => {
+    event.preventDefault();
+    area.classList.remove("over");
+    take(event.dataTransfer.files[0]).catch(wrong);
+  });
+  byId("table-file").addEventListener("change", ({ target }) => take(target.files[0]).catch(wrong));
+  byId("pasted").addEventListener("input", () => {
+    dropped = "";
+    byId("dropped").textContent = "";
+  });
+}
+
+async function start() {
+  const same = new URL(service).origin === location.origin;
+  byId("service").textContent = service;
+  byId("origin").textContent = location.origin;
+  show("same", same);
+  if (!isSecureContext || globalThis.crypto?.subtle === undefined)
+    throw new Error("browsers encrypt on pages of https:// and of this machine alone: open this page by one of these");
+  byId("token").value = remembered();
+  byId("remember").checked = remembered() !== "";
+  const [made, compiled, plan] = await Promise.all([
+    worker(),
+    file("hesc/built/hesc_wasm_bg.wasm"),
+    site.plan === null ? null : file("plan.json"),
+  ]);
+  asking = new Asking(made, told);
+  await asking.ask("start", compiled, [compiled.buffer]);
+  show("open", plan === null);
+  show("access");
+  for (const id of ["way-one", "way-table"]) byId(id).addEventListener("change", way);
+  byId("access").addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (plan === null) busy(byId("open"), "The model is fetched.", openByToken);
+  });
+  byId("ask").addEventListener("submit", (event) => {
+    event.preventDefault();
+    busy(byId("predict"), "Encrypted, sent, waiting for the answer.", predict);
+  });
+  byId("fill").addEventListener("click", () => form.fill());
+  onTable();
+  onKey();
+  if (plan !== null) await open({ bytes: plan, digest: site.plan });
+  else if (byId("token").value !== "") await busy(byId("open"), "The model is fetched.", openByToken);
+  document.body.dataset.started = "true";
+}
+
+start().catch(wrong);

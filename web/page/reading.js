@@ -1,0 +1,62 @@
+/** What a person reads of an answer: classes or numbers, each with what the error of its scores makes of it. */
+
+/** Errors of a score beyond which one in some twenty lies, of errors that are normal. */
+const WIDE = 2;
+/** Errors of a score beyond which one in some 16,000 lies. */
+const SURE = 4;
+
+/** Scores of a row, one of them moved one way and the others the other way. */
+function moved(row, by) {
+  return row.flatMap((_, place) => [
+    row.map((score, at) => score + (at === place ? by : -by)),
+    row.map((score, at) => score + (at === place ? -by : by)),
+  ]);
+}
+
+const flat = (rows) => Float64Array.from(rows.flat());
+
+function rowsOf(numbers, width) {
+  const count = numbers.length / width;
+  return Array.from({ length: count }, (_, at) => Array.from(numbers.subarray(at * width, (at + 1) * width)));
+}
+
+function classesOf(plan, { predictions, scores, probabilities }) {
+  const { compiled, classes } = plan;
+  const error = plan.deploymentError;
+  return scores.map((row, at) => {
+    const label = String(predictions[at]);
+    const places = compiled.places(flat(moved(row, SURE * error)));
+    const sure = Array.from(places).every((place) => String(classes[place]) === label);
+    if (probabilities === null) return { label, sure, shares: null };
+    const near = rowsOf(compiled.probabilities(flat(moved(row, WIDE * error))), classes.length);
+    const shares = classes.map((each, place) => ({
+      label: String(each),
+      share: probabilities[at][place],
+      low: Math.min(...near.map((other) => other[place])),
+      high: Math.max(...near.map((other) => other[place])),
+    }));
+    return { label, sure, shares };
+  });
+}
+
+function numbersOf(plan, { predictions, scores }) {
+  const all = (by) => rowsOf(plan.compiled.numbers(flat(scores.map((row) => row.map((x) => x + by)))), plan.outputs);
+  const [below, above] = [all(-WIDE * plan.error), all(WIDE * plan.error)];
+  return predictions.map((found, at) => ({
+    numbers: [found].flat().map((value, place) => ({
+      value,
+      low: Math.min(below[at][place], above[at][place]),
+      high: Math.max(below[at][place], above[at][place]),
+    })),
+  }));
+}
+
+/**
+ * One reading for each sample: `label`, `sure` and `shares` of a class, or `numbers`.
+ *
+ * @param {import("../local.js").Plan} plan
+ * @param {{predictions: Array, scores: number[][], probabilities: number[][]|null}} found
+ */
+export function readings(plan, found) {
+  return plan.classes === null ? numbersOf(plan, found) : classesOf(plan, found);
+}
