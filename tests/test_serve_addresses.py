@@ -79,7 +79,7 @@ def test_the_document_describes_every_address(service: Any, scores: Path) -> Non
     names = found["components"]["schemas"]["Problem"]["properties"]["type"]["enum"]
     assert names == [f"urn:hesc:problem:{name}" for name in responses.TEXTS]
     digest = ClientFolder.open(scores / "client").plan.digest.hex()
-    values = {"digest": digest, "sha256": "0" * 64, "file": "plan.json"}
+    values = {"digest": digest, "sha256": "0" * 64, "file": "plan.json", "page": ""}
     seen = set()
     for path, does in paths.items():
         assert {each["name"] for each in does["parameters"]} == {

@@ -22,9 +22,9 @@ export async function file(name) {
   try {
     answer = await fetch(new URL(name, PLACE), { integrity, credentials: "omit", referrerPolicy: "no-referrer" });
   } catch {
-    throw new Error(`${name} is missing, or is not the file that this page was made with: do not use this page`);
+    throw new Error(`the file ${name} is missing, or is not the file that this page was made with: do not use this page`);
   }
-  if (!answer.ok) throw new Error(`${name} is missing: status ${answer.status}`);
+  if (!answer.ok) throw new Error(`the file ${name} is missing: status ${answer.status}`);
   return new Uint8Array(await answer.arrayBuffer());
 }
 

@@ -56,9 +56,11 @@ export async function kept(digest) {
 /**
  * Keeps a client's key, unless another tab has kept one meanwhile, which is given back.
  *
+ * @param {string} digest
  * @param {import("../local.js").LocalClient} local
+ * @param {Uint8Array} publicKeys empty where the plan has none
  */
-export async function keep(digest, local) {
+export async function keep(digest, local, publicKeys) {
   return alone(digest, async () => {
     const other = await kept(digest);
     if (other !== null) return other;
@@ -69,7 +71,6 @@ export async function keep(digest, local) {
     const how = { name: AES.name, iv, additionalData: UTF8.encode(digest) };
     const box = await crypto.subtle.encrypt(how, wrapping, bytes);
     bytes.fill(0);
-    const publicKeys = local.plan.hidden === null ? new Uint8Array() : local.publicKeys();
     await inStore("readwrite", (store) => store.put({ wrapping, iv, box, publicKeys }, digest));
     return null;
   });

@@ -116,7 +116,7 @@ function opened(found) {
     : `${about.inputs} columns, in the order of the model`;
   const { up, down } = about.one;
   byId("size").textContent = `A sample sends ${bytes(up)} and receives ${bytes(down)}.`;
-  show("public-field", about.hidden);
+  show("public-field", about.keys);
   way();
   for (const id of ["plan", "sample", "key"]) show(id);
   document.body.dataset.ready = "true";
@@ -244,7 +244,7 @@ function onKey() {
   on("key-take", "The key is opened.", async () => {
     const sealed = await bytesOfFile("key-file");
     const publicKeys = await bytesOfFile("public-file");
-    if (sealed === undefined || (about.hidden && publicKeys === undefined))
+    if (sealed === undefined || (about.keys && publicKeys === undefined))
       throw new Error("choose the file of the key, and of its public keys where the page asks for them");
     await asking.ask("take", { sealed, publicKeys, passphrase: passphrase("take-words") });
     status("The key of the file is used from now on.");

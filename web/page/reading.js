@@ -22,7 +22,7 @@ function rowsOf(numbers, width) {
 
 function classesOf(plan, { predictions, scores, probabilities }) {
   const { compiled, classes } = plan;
-  const error = plan.deploymentError;
+  const error = plan.deploymentError ?? plan.error;
   return scores.map((row, at) => {
     const label = String(predictions[at]);
     const places = compiled.places(flat(moved(row, SURE * error)));
@@ -51,6 +51,13 @@ function numbersOf(plan, { predictions, scores }) {
   }));
 }
 
+function scored(plan, found) {
+  return plan.classes === null ? numbersOf(plan, found) : classesOf(plan, found);
+}
+
+/** What is read of answers, by the protocol of the plan. */
+const READERS = { linear: scored };
+
 /**
  * One reading for each sample: `label`, `sure` and `shares` of a class, or `numbers`.
  *
@@ -58,5 +65,5 @@ function numbersOf(plan, { predictions, scores }) {
  * @param {{predictions: Array, scores: number[][], probabilities: number[][]|null}} found
  */
 export function readings(plan, found) {
-  return plan.classes === null ? numbersOf(plan, found) : classesOf(plan, found);
+  return READERS[plan.protocol ?? "linear"](plan, found);
 }

@@ -11,6 +11,8 @@ let plan = null;
 let keying = null;
 /** Whether the browser keeps the key: "new", "kept", or "session". */
 let state = "new";
+/** Plans whose server is given public keys. */
+const hasKeys = () => plan.hidden !== null;
 
 function tell(news) {
   state = news;
@@ -38,7 +40,8 @@ async function key() {
 async function keepLater(local) {
   if (state !== "new") return;
   try {
-    const other = await keep(plan.digest, local);
+    const publicKeys = hasKeys() ? local.publicKeys() : new Uint8Array();
+    const other = await keep(plan.digest, local, publicKeys);
     if (other !== null) {
       keying = LocalClient.open(plan, other);
       await keying;
@@ -58,7 +61,7 @@ function about() {
     classes: plan.classes?.map(String) ?? null,
     columns: columns(plan),
     disclosure: plan.disclosure(),
-    hidden: plan.hidden !== null,
+    keys: hasKeys(),
     rows: plan.rows,
     one: plan.sizes(1),
   };
@@ -94,7 +97,7 @@ const calls = {
     for (let at = 0; at < rows.length; at += plan.rows)
       queries.push(local.encrypt(rows.slice(at, at + plan.rows), { clip }));
     const encrypted = performance.now();
-    const client = new Client(service, { token, local, show: null, patience: 60 });
+    const client = new Client(service, { token, local, show: null, patience: 20 });
     const answers = await client.answers(queries.map(({ data }) => data));
     const answered = performance.now();
     const found = answers.map((answer, at) => local.decrypt(answer, queries[at].data));
@@ -114,7 +117,7 @@ const calls = {
   /** The key for a file, sealed, and the public one where the plan has such. */
   async seal(passphrase) {
     const local = await keying;
-    const publicKeys = plan.hidden === null ? null : local.publicKeys();
+    const publicKeys = hasKeys() ? local.publicKeys() : null;
     return { sealed: local.seal(passphrase), publicKeys };
   },
 

@@ -34,6 +34,7 @@ _MODULES: Final = {
     "hesc:matrices": "matrix_products",
     "hesc:models": "models",
     "hesc:neighbours": "neighbours",
+    "hesc:page": "browser_page",
     "hesc:planner": "planner",
     "hesc:rings": "rings",
     "hesc:search": "search",

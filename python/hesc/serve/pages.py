@@ -50,7 +50,7 @@ _SERVICE: Final = re.compile(
     r"(https://[a-z0-9.-]+(?::\d{1,5})?|http://(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?)"
     r"(/[A-Za-z0-9._~/-]*)?"
 )
-_KINDS: Final = {
+KINDS: Final = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -58,6 +58,7 @@ _KINDS: Final = {
     ".json": "application/json",
     ".wasm": "application/wasm",
 }
+"""Types of a page's files, by their endings."""
 HEADS: Final = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-embedder-policy": "require-corp",
@@ -88,7 +89,7 @@ class Page(NamedTuple):
         if name not in self.files:
             raise RefusedError("not-found")
         heads = {
-            "content-type": _KINDS[posixpath.splitext(name)[1]],
+            "content-type": KINDS[posixpath.splitext(name)[1]],
             "content-security-policy": self.policy,
             **HEADS,
         }

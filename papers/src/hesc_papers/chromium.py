@@ -1,6 +1,6 @@
 """Headless Chromium, where it is installed, by its DevTools protocol over two pipes: no driver.
 
-Tests of the page, its screenshots and its times use it. Nothing of it is packaged.
+The study of the page uses it, its pictures and its tests.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PROGRAM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
 """Where it is, if it is anywhere."""
-WAIT: Final = 60.0
+WAIT: Final = 120.0
 """Seconds after which nothing more is waited for."""
 _PIECE: Final = 1 << 16
 _OPTIONS: Final = (
@@ -201,6 +201,8 @@ class Tab:
             awaitPromise=True,
             returnByValue=True,
             userGesture=True,
+            # The page's policy holds for what is tried here too.
+            allowUnsafeEvalBlockedByCSP=False,
         )
         if "exceptionDetails" in found:
             detail = found["exceptionDetails"]
