@@ -19,7 +19,6 @@ from hesc.cli import (
     doctor,
     files,
     outsourcing,
-    pages,
     params,
     parties,
     preparing,
@@ -27,6 +26,7 @@ from hesc.cli import (
     scoring,
     searching,
     service,
+    web_page,
 )
 from hesc.cli.terminal import printable
 
@@ -73,7 +73,7 @@ app.command("search", rich_help_panel=_MODELS)(searching.search)
 app.command("eval", rich_help_panel=_MODELS)(files.evaluate)
 app.command("decrypt", rich_help_panel=_MODELS)(files.decrypt)
 app.command("serve", rich_help_panel=_MODELS)(service.serve)
-app.command("page", rich_help_panel=_MODELS)(pages.page)
+app.command("page", rich_help_panel=_MODELS)(web_page.page)
 app.command("score", rich_help_panel=_MODELS)(scoring.score)
 app.add_typer(demo.app, name="demo", rich_help_panel=_LOOK)
 app.command("params", rich_help_panel=_LOOK)(params.params)

@@ -75,8 +75,8 @@ class Page(NamedTuple):
     files: dict[str, bytes]
     """Contents by their paths."""
     policy: str
-    """Its `Content-Security-Policy`, for hosts that set heads; the document has it without what
-    only heads may say."""
+    """The page's `Content-Security-Policy`, for hosts that set heads. The document has it without
+    what only heads may say."""
 
     def response(self, path: str) -> Response:
         """The answer to a request for a file; an empty path is the document.

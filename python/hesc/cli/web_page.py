@@ -28,7 +28,7 @@ def page(
     Example: hesc page credit/client --out site --url https://models.example.org
 
     Whoever serves the page can serve another one: where the service is who samples are hidden from,
-    let somebody else serve it. The service lists its origin (hesc serve --origin).
+    let somebody else serve it. The service has to list the page's origin, by --origin.
     """
     check_apart({"--out": out}, client)
     made = pages.page(
