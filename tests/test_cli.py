@@ -415,6 +415,7 @@ PEERS = {
     "hesc:matrices": [],
     # Concrete ML lives in an environment of its own.
     "hesc:models": [],
+    "hesc:page": [],
     "hesc:planner": [],
     "hesc:serving": [],
     "hesc:trees": [],

@@ -67,7 +67,7 @@ function numberLine(number) {
       "p",
       { class: "note" },
       "The dot is the prediction. The bar around it is what encryption adds: the model’s own number lies in it " +
-        "19 times of 20. How well the model itself predicts is another question, which its owner answers.",
+        "at least 19 times of 20. How well the model itself predicts is another question, which its owner answers.",
     ),
   );
 }

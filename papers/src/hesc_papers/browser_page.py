@@ -113,7 +113,8 @@ def reproduce(options: Options) -> Report:
         ratios=ratios,
         parameters={"targets": TARGETS, "load average before": others},
         notes=[
-            f"times of rows: the least of {groups} groups; a key is sealed by Argon2id of 64 MiB",
+            f"times of rows: the least of {groups} groups; a key is sealed by Argon2id of 64 MiB, "
+            "the least of three",
             "brotli_bytes: all that a visit loads, each file compressed by itself at the highest "
             "level; module_brotli_bytes is the compiled part of it",
             f"first_prediction_ms: the median of {visits} visits with nothing in any cache, from "
