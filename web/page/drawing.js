@@ -24,7 +24,8 @@ export function axis(low, high) {
   const rough = width / 4;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= rough);
-  const [from, to] = [Math.floor(low / step), Math.ceil(high / step)];
+  const from = Math.floor(low / step);
+  const to = Math.max(from + 1, Math.ceil(high / step));
   const marks = Array.from({ length: to - from + 1 }, (_, at) => Number(((from + at) * step).toPrecision(12)));
   return { low: from * step, high: to * step, marks };
 }
