@@ -66,7 +66,7 @@ def _shown(tab: Tab, rows: Any, token: str) -> Iterator[str]:
     put = "document.getElementById('{}').value = {}"
     tab.run(put.format("token", json.dumps(token)))
     click = "document.getElementById('{}').click()"
-    done = "!document.getElementById('result').hidden && !document.body.ariaBusy"
+    done = "!document.getElementById('result').hidden && !document.body.dataset.busy"
     tab.run(click.format("fill"))
     tab.run(click.format("predict"))
     tab.until(done)

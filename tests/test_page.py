@@ -222,7 +222,7 @@ class Page:
         self.tab.run("document.getElementById('result').hidden = true")
         self.click("predict")
         self.tab.until(
-            "!document.body.hasAttribute('aria-busy') && ['result', 'wrong'].some("
+            "!document.body.hasAttribute('data-busy') && ['result', 'wrong'].some("
             "(name) => !document.getElementById(name).hidden)"
         )
 
@@ -272,7 +272,7 @@ class Page:
             self.tab.send("DOM.setFileInputFiles", nodeId=found["nodeId"], files=[str(path)])
         self.put("take-words", words)
         self.tab.run("document.getElementById('key-take').requestSubmit()")
-        self.tab.until("!document.body.hasAttribute('aria-busy')")
+        self.tab.until("!document.body.hasAttribute('data-busy')")
 
     def kept(self) -> None:
         self.tab.until("document.getElementById('key').dataset.state === 'kept'")
@@ -420,7 +420,7 @@ def test_a_form_is_of_the_plan(
         page.click("fill")
         page.put("feature-0", age)
         page.click("predict")
-        page.tab.until("!document.body.hasAttribute('aria-busy')")
+        page.tab.until("!document.body.hasAttribute('data-busy')")
         assert said in page.text("feature-0-wrong")
         assert page.tab.run("document.activeElement.id") == "feature-0"
         assert page.tab.run("document.getElementById('feature-0').ariaInvalid") == "true"

@@ -171,11 +171,10 @@ export function drawnTable(readings) {
   const heads = ["row"];
   if (numbers) for (const place of ends.keys()) heads.push(width === 1 ? "prediction" : `prediction ${place + 1}`, ends[place]);
   else heads.push("prediction", ...(readings[0].shares === null ? [] : ["probability", ""]));
-  const head = heads.map((each) =>
-    typeof each === "string"
-      ? element("th", { scope: "col" }, each)
-      : element("td", { class: "drawn" }, marked(each)),
-  );
+  const head = heads.map((each) => {
+    if (typeof each === "string" && each !== "") return element("th", { scope: "col" }, each);
+    return element("td", { class: "drawn" }, each === "" ? "" : marked(each));
+  });
   const rows = readings.slice(0, SHOWN).map((reading, at) => {
     const cells = numbers ? numberCells(reading, ends) : classCells(reading);
     return element("tr", {}, element("th", { scope: "row" }, String(at + 1)), ...cells);

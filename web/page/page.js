@@ -53,7 +53,7 @@ async function busy(button, text, work) {
   if (button.getAttribute("aria-disabled") === "true") return;
   show("wrong", false);
   button.setAttribute("aria-disabled", "true");
-  document.body.setAttribute("aria-busy", "true");
+  document.body.dataset.busy = "true";
   status(text);
   try {
     await work();
@@ -61,7 +61,7 @@ async function busy(button, text, work) {
     wrong(error);
   } finally {
     button.removeAttribute("aria-disabled");
-    document.body.removeAttribute("aria-busy");
+    delete document.body.dataset.busy;
   }
 }
 
