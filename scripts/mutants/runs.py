@@ -203,7 +203,17 @@ def _cargo(tree: Path, *arguments: str) -> str:
 def python_run(tree: Path, place: Path, slip: Slip | None, native: Path) -> PythonRun:
     """Python's tests on a copy of the package, with the slip as plain text if it is in Python."""
     shutil.rmtree(place, ignore_errors=True)
-    for folder in ("python", "papers", "tests", "scripts", "docs", "examples", "vectors", "slips"):
+    for folder in (
+        "python",
+        "papers",
+        "tests",
+        "scripts",
+        "docs",
+        "examples",
+        "vectors",
+        "slips",
+        "web",
+    ):
         shutil.copytree(tree / folder, place / folder)
     shutil.copytree(tree / slips.CRATES, place / "crates")
     for file in (*tree.glob("*.md"), *tree.glob("*.toml"), tree / "Makefile"):

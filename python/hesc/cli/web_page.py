@@ -38,9 +38,8 @@ def page(
     )
     with new_folder(out) as part:
         for name, data in made.files.items():
-            place = part / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(data)
+            (part / name).parent.mkdir(parents=True, exist_ok=True)
+            (part / name).write_bytes(data)
     heads = {"content-security-policy": made.policy, **pages.HEADS}
     say(
         f"{len(made.files)} files: {out}; the page is {pages.INDEX}",
