@@ -160,6 +160,21 @@ pub(crate) fn of_kind<'a>(document: &'a Json, kind: &'a str, names: &[&str]) -> 
     Err(other_fields(names, kind))
 }
 
+/// Fields of a plan of this protocol, which are those named.
+pub(crate) fn of_plan<'a>(
+    document: &'a Json,
+    protocol: &str,
+    names: &[&str],
+) -> Found<Fields<'a>> {
+    let fields = of_kind(document, "plan", names)?;
+    if fields.get("protocol") == &Json::Text(protocol.to_owned()) {
+        return Ok(fields);
+    }
+    Err(ClientError::document(format!(
+        "this plan is of another protocol than {protocol}; check what was sent"
+    )))
+}
+
 /// Bytes in base64, in the one form that is written.
 pub(crate) fn bytes_of(value: &Json, what: &str) -> Found<Vec<u8>> {
     let Json::Text(text) = value else {

@@ -201,7 +201,7 @@ fn check_there(cells: &Cells<'_>, step: &'static str) -> Result<(), Fault> {
 }
 
 /// The column before steps that one after them is of, if it is of one.
-fn traced(steps: &[Step], column: usize) -> Option<usize> {
+pub(super) fn traced(steps: &[Step], column: usize) -> Option<usize> {
     steps.iter().rev().try_fold(column, |column, step| match step {
         Step::Each(_) | Step::Codes(_) | Step::Fill(_) | Step::IsMissing(_) => Some(column),
         Step::Branches { branches, .. } => {
