@@ -98,4 +98,3 @@ fn read_names(value: &Json, inputs: usize) -> Found<Vec<String>> {
     }
     Ok(names)
 }
-

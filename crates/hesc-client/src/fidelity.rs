@@ -39,7 +39,9 @@ impl Fidelity {
             _ => None,
         };
         let sound = || {
-            let Json::Whole(rows @ 1..0x20_0000_0000_0000) = fields.get("rows") else { return None };
+            let Json::Whole(rows @ 1..0x20_0000_0000_0000) = fields.get("rows") else {
+                return None;
+            };
             let Json::Truth(unseen) = fields.get("unseen") else { return None };
             let agreement = share("agreement")?;
             let Json::Number(apart @ 0.0..) = fields.get("apart") else { return None };

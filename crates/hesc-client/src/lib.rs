@@ -38,7 +38,7 @@ pub use labels::Classes;
 pub use model_plan::ModelPlan;
 pub use plan::{Plan, Protocol, Rings, rows};
 pub use search::{Metric, Nearest, SearchPlan, Values, Voting};
-pub use steps::{Prepared, Steps};
+pub use steps::{Letters, Prepared, Steps};
 pub use table::{Kind, Table, Words};
 pub use trees::TreesPlan;
 

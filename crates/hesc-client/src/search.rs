@@ -302,7 +302,8 @@ impl SearchPlan {
             Metric::Hamming => [0.0, 1.0],
             _ => [f64::NEG_INFINITY, f64::INFINITY],
         };
-        let mut ready = self.columns.prepared(table, [&vec![low; width], &vec![high; width]], clip)?;
+        let mut ready =
+            self.columns.prepared(table, [&vec![low; width], &vec![high; width]], clip)?;
         let most = self.norms[1];
         for (sample, row) in ready.features.chunks_exact_mut(width).enumerate() {
             let refused = |problem| Err(ClientError::Vector { sample, problem });
@@ -408,8 +409,7 @@ impl SearchPlan {
         let squares = match beside {
             Some(bytes) if squares.len() == bytes * records => Some(numbers_of(squares, bytes)),
             Some(_) => {
-                let text =
-                    "this answer has sums of squares of other records than its scores";
+                let text = "this answer has sums of squares of other records than its scores";
                 return Err(ClientError::document(text));
             }
             None => None,
@@ -501,11 +501,14 @@ impl Voting {
             value => Some(document::bytes_of(value, "labels of a plan")?),
         };
         let neighbours = fields.whole("neighbours", 0, MOST_RECORDS)?;
-        let by_distance = document::one_of(fields.get("weights"), &WEIGHTS, "how votes count")? == 1;
+        let by_distance =
+            document::one_of(fields.get("weights"), &WEIGHTS, "how votes count")? == 1;
         let (classes, labels) = match (classes, labels) {
             (None, None) if neighbours == 0 => return Ok(None),
             (Some(classes), Some(labels)) if neighbours > 0 => (classes, labels),
-            _ => return refused("records vote where they have classes and labels, and one at least"),
+            _ => {
+                return refused("records vote where they have classes and labels, and one at least");
+            }
         };
         if neighbours >= records {
             return refused("fewer records vote than there are");
@@ -564,6 +567,7 @@ fn number(fields: &Fields<'_>, name: &str, [least, most]: [f64; 2]) -> Found<f64
 
 /// Whole numbers of two or four bytes each.
 fn numbers_of(data: &[u8], bytes: usize) -> Vec<f64> {
-    let number = |word: &[u8]| word.iter().rev().fold(0u32, |sum, &byte| sum << 8 | u32::from(byte));
+    let number =
+        |word: &[u8]| word.iter().rev().fold(0u32, |sum, &byte| sum << 8 | u32::from(byte));
     data.chunks_exact(bytes).map(|word| f64::from(number(word))).collect()
 }

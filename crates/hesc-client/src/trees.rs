@@ -284,15 +284,14 @@ impl TreesPlan {
         if let Some(asked) = &opened.asked {
             let belong = |(sent, found): (&&[u8], &&[u8])| {
                 let (sent, found) = (forests::part(sent), forests::part(found));
-                let (Some((PartKind::Query, sent)), Some((PartKind::Answer, found))) = (sent, found)
+                let (Some((PartKind::Query, sent)), Some((PartKind::Answer, found))) =
+                    (sent, found)
                 else {
                     return false;
                 };
                 sent == found
             };
-            if asked.len() != opened.parts.len()
-                || !asked.iter().zip(&opened.parts).all(belong)
-            {
+            if asked.len() != opened.parts.len() || !asked.iter().zip(&opened.parts).all(belong) {
                 return Err(message::of_another_query());
             }
         }

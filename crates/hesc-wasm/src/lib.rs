@@ -4,6 +4,7 @@
 //! memory, and leaves it sealed under a passphrase and in no other way. All that the module frees it wipes, copies of
 //! arguments and results among them.
 
+mod letters;
 mod refusals;
 mod said;
 
@@ -56,6 +57,7 @@ impl Plan {
     /// `WireError`: damaged bytes, or another object's.
     #[wasm_bindgen(constructor)]
     pub fn new(document: &[u8]) -> Refused<Plan> {
+        letters::give();
         ModelPlan::from_bytes(document).map(Self).map_err(refused)
     }
 
@@ -226,7 +228,9 @@ impl Key {
         let (secret, query) = (&self.secret, Some(query));
         let outputs = plan.0.conclusions().map_or(1, Conclusions::outputs);
         let found = match &plan.0 {
-            ModelPlan::Scores(plan) => plan.decrypt(secret, answer, query).map(|own| (own, outputs)),
+            ModelPlan::Scores(plan) => {
+                plan.decrypt(secret, answer, query).map(|own| (own, outputs))
+            }
             ModelPlan::Trees(plan) => plan.decrypt(secret, answer, query).map(|own| (own, outputs)),
             ModelPlan::Search(plan) => {
                 plan.decrypt(secret, answer, query).map(|own| (own.numbers, own.records))
@@ -270,6 +274,7 @@ pub fn transformed(
     text: &[u8],
     lengths: &[i32],
 ) -> Refused<Vec<f64>> {
+    letters::give();
     let steps = hesc_client::Steps::from_bytes(steps, inputs).map_err(refused)?;
     let words = columns(rows, text, lengths).map_err(refused)?;
     steps.transformed(Table { rows, numbers, words: &words }).map_err(refused)
@@ -294,11 +299,7 @@ fn of_scheme(error: SchemeError) -> JsValue {
 }
 
 /// Columns of words, of so many rows each.
-fn columns(
-    rows: usize,
-    text: &[u8],
-    lengths: &[i32],
-) -> Result<Vec<Words>, ClientError> {
+fn columns(rows: usize, text: &[u8], lengths: &[i32]) -> Result<Vec<Words>, ClientError> {
     let shape = || ClientError::Shape {
         inputs: rows,
         found: "words that do not fit their lengths".to_owned(),

@@ -1,7 +1,9 @@
 //! What a plan says, for who shows it.
 
 use hesc_circuits::ring_products::{answer_bytes, query_bytes};
-use hesc_client::{Classes, Conclusions, Fidelity, ModelPlan, Plan, SearchPlan, TreesPlan, message};
+use hesc_client::{
+    Classes, Conclusions, Fidelity, ModelPlan, Plan, SearchPlan, TreesPlan, message,
+};
 use serde_json::{Value, json};
 
 /// Fields of a plan, public all of them.

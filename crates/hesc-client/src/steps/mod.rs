@@ -6,18 +6,15 @@ mod evaluate;
 mod functions;
 mod kernels;
 mod kinds;
+mod letters;
 mod limits;
 mod numbers;
 mod one_hot;
 mod quantiles;
 mod range;
 mod read;
+mod tokens;
 mod told;
-#[cfg(feature = "words")]
-mod tokens;
-#[cfg(not(feature = "words"))]
-#[path = "no_tokens.rs"]
-mod tokens;
 
 use crate::json::Json;
 use crate::{ClientError, Kind};
@@ -31,6 +28,7 @@ use tokens::Tokens;
 
 pub use evaluate::Prepared;
 pub(crate) use functions::sigmoid;
+pub use letters::Letters;
 
 /// Features between two steps, at most.
 pub const WIDEST: usize = 1 << 16;
