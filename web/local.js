@@ -45,7 +45,7 @@ export class Plan {
   constructor(compiled, bytes, hash) {
     this.#read = called(() => new compiled.Plan(bytes));
     this.#steps = JSON.parse(new TextDecoder().decode(bytes)).steps;
-    const said = JSON.parse(this.#read.said());
+    const said = this.#read.said();
     const told = { classes: classesOf(said.classes), digest: hash, bytes: bytes.slice() };
     // What only plans of scores have.
     const others = { deploymentError: null, hidden: null, parts: 1 };

@@ -1,2 +1,2 @@
 /** SHA-256 of the module: another one is not started. */
-export default "6f110bcfa4875d195f026ecdf9e37efe40e8daece8cf2c24261aad7f0381c5a4";
+export default "7b577401b424054e7c41c6cec253210c3736136f91d7cb5b63a90682a3f9fc8c";

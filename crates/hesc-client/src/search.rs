@@ -507,7 +507,9 @@ impl Voting {
             (None, None) if neighbours == 0 => return Ok(None),
             (Some(classes), Some(labels)) if neighbours > 0 => (classes, labels),
             _ => {
-                return refused("records vote where they have classes and labels, and one at least");
+                return refused(
+                    "records vote where they have classes and labels, and one at least",
+                );
             }
         };
         if neighbours >= records {

@@ -12,7 +12,11 @@ thread_local! {
 
 /// Gives it to the plans that are read from then on.
 pub fn give() {
-    Letters { is_word, decomposed, is_mark }.give();
+    Letters { lowercased, is_word, decomposed, is_mark }.give();
+}
+
+fn lowercased(text: &str) -> String {
+    JsString::from(text).to_lower_case().into()
 }
 
 fn is_word(letter: char) -> bool {

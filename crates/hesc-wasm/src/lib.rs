@@ -61,9 +61,9 @@ impl Plan {
         ModelPlan::from_bytes(document).map(Self).map_err(refused)
     }
 
-    /// What it says, as JSON.
-    pub fn said(&self) -> String {
-        said::said(&self.0).to_string()
+    /// What it says.
+    pub fn said(&self) -> js_sys::Object {
+        said::said(&self.0)
     }
 
     /// Bytes of the messages of so many samples, up and down: none for more samples than a query has.

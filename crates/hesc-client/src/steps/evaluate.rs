@@ -1,5 +1,6 @@
 //! Rows through steps, some at a time and on all threads where there are many.
 
+use hesc_schemes::several_threads;
 use rayon::prelude::*;
 
 use super::branches::Branch;
@@ -104,8 +105,8 @@ impl Steps {
             found.copy_from_slice(&done.numbers);
             Ok(())
         };
-        let failed = if table.rows <= rows {
-            chunk((0, &mut found)).err()
+        let failed = if table.rows <= rows || !several_threads() {
+            found.chunks_mut(rows * width).enumerate().map(chunk).find_map(Result::err)
         } else {
             // The first, whichever thread met another before.
             let chunks = found.par_chunks_mut(rows * width).enumerate();

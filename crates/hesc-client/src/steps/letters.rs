@@ -5,6 +5,8 @@ use std::sync::OnceLock;
 /// What texts are taken apart by. A page's browser has it, and need not fetch it again.
 #[derive(Debug, Clone, Copy)]
 pub struct Letters {
+    /// A text in small letters, with a final sigma.
+    pub lowercased: fn(&str) -> String,
     /// Whether a letter is of the general categories L or N.
     pub is_word: fn(char) -> bool,
     /// The form NFKD of a text.
@@ -30,6 +32,7 @@ impl Letters {
         use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory as _};
 
         Some(Self {
+            lowercased: str::to_lowercase,
             is_word: |letter| {
                 matches!(
                     letter.general_category_group(),

@@ -145,7 +145,7 @@ impl Tokens {
 
     fn prepared<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let text: Cow<'a, str> =
-            if self.lowercase { text.to_lowercase().into() } else { text.into() };
+            if self.lowercase { (self.letters.lowercased)(text).into() } else { text.into() };
         match self.accents {
             _ if text.is_ascii() => text,
             Accents::Kept => text,
