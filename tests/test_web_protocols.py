@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import unicodedata
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -210,8 +211,8 @@ def test_twenty_rows_of_searches_are_as_python_finds_them(
 @asked
 def test_vectors_on_the_edge_are_taken_by_both_or_by_none(node: Node) -> None:
     """Lengths are added up in one order: of vectors that are exactly as long as is declared."""
-    for width in (3, 100, 700):
-        rows = RNG.normal(size=(20, width))
+    for width in (3, 100, 300):
+        rows = RNG.normal(size=(8, width))
         rows /= np.linalg.norm(rows, axis=1)[:, None]
         plan = SearchPlan.of_vectors(
             rows, metric="inner", records="public", keys=False, norm=1.0, bits=4
@@ -436,3 +437,32 @@ def test_plans_of_many_sizes_are_derived_alike(node: Node, cases: dict[str, Case
             # Not that it does not follow.
             with pytest.raises(RefusedError, match="give another number of bits"):
                 node.ask("read", coded(lie), None)
+
+
+@asked
+@pytest.mark.parametrize("accents", [None, "ascii", "unicode"])
+def test_letters_are_those_of_unicode(node: Node, accents: str | None) -> None:
+    """What the engine knows of letters, of all that Python's Unicode has but ideographs."""
+    kinds = ("Cn", "Co", "Cs")
+    letters = [chr(code) for code in range(0x80, 0x20000) if not 0x3400 <= code < 0xD7A4]
+    cells = [f"A{each}b\u03a3" for each in letters if unicodedata.category(each) not in kinds]
+    assert len(cells) > 30_000
+    step = {
+        "step": "tokens",
+        "lowercase": True,
+        "accents": accents,
+        "analyzer": "word",
+        "letters": 1,
+        "ngrams": [1, 2],
+        "stop_words": [],
+        "vocabulary": None,
+        "hashed": {"features": 5, "alternate": True},
+        "binary": False,
+    }
+    steps = json.dumps([step]).encode()
+    numbers = np.full((len(cells), 1), np.nan)
+    found = node.ask("transformed", coded(steps), 1, coded(numbers.tobytes()), [cells])
+    own = hesc._native.Steps(steps, 1).transformed(numbers, [cells])
+    there = np.frombuffer(base64.b64decode(found)).reshape(own.shape)
+    other = [hex(ord(cells[at][1])) for at in np.flatnonzero((own != there).any(axis=1))]
+    assert not other

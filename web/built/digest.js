@@ -1,2 +1,2 @@
 /** SHA-256 of the module: another one is not started. */
-export default "7b577401b424054e7c41c6cec253210c3736136f91d7cb5b63a90682a3f9fc8c";
+export default "10a0f7466473f06f25d0aa4a783badf992f8ba09af6178ee947c211b26a0ea32";
