@@ -1,2 +1,2 @@
 /** SHA-256 of the module: another one is not started. */
-export default "10a0f7466473f06f25d0aa4a783badf992f8ba09af6178ee947c211b26a0ea32";
+export default "69cde91e46f34a97573b9f059fc34ac1d15c5e769acba92181bbf88aa09464c0";

@@ -1,5 +1,7 @@
 //! The plan of a search without keys, as its client has it: a vector goes up, scores of all records come back.
 
+use std::collections::BinaryHeap;
+
 use hesc_circuits::search::{self, Declared, Entries};
 use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::SecretKey;
@@ -456,16 +458,19 @@ impl SearchPlan {
         let sign = if self.metric.nearest_first() { 1.0 } else { -1.0 };
         let mut found = Vec::new();
         for row in values.chunks_exact(records.max(1)) {
-            // Zeros of both signs are one number.
-            let key = |place: usize| sign * row[place] + 0.0;
-            let order = |a: &usize, b: &usize| key(*a).total_cmp(&key(*b)).then(a.cmp(b));
-            let mut places: Vec<usize> = (0..records).collect();
-            if (1..records).contains(&count) {
-                places.select_nth_unstable_by(count - 1, order);
+            // The farthest of those that are kept is on top.
+            let mut kept = BinaryHeap::with_capacity(count);
+            for (place, value) in row.iter().enumerate() {
+                let own = (ordered(sign * value), place);
+                if kept.len() < count {
+                    kept.push(own);
+                } else if let Some(mut farthest) = kept.peek_mut()
+                    && own < *farthest
+                {
+                    *farthest = own;
+                }
             }
-            places.truncate(count);
-            places.sort_unstable_by(order);
-            found.extend(places);
+            found.extend(kept.into_sorted_vec().into_iter().map(|(_, place)| place));
         }
         found
     }
@@ -484,6 +489,12 @@ impl SearchPlan {
         let votes = Some(voting.counted(&indices, &distances, each));
         Nearest { indices, distances, votes }
     }
+}
+
+/// A number that is ordered as a value is; zeros of both signs are one.
+fn ordered(value: f64) -> i64 {
+    let bits = (value + 0.0).to_bits().cast_signed();
+    bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
 }
 
 const LONGER: &str = "is longer after the transforms than the plan declares; clip=True, or --clip, shortens it, and a plan for \

@@ -1,5 +1,7 @@
 //! What the steps that make bits tell of columns.
 
+use std::collections::BTreeSet;
+
 use super::numbers::Each;
 use super::{Step, Steps};
 
@@ -43,10 +45,9 @@ impl Steps {
             _ => {}
         }
         let made = made_of(before, self.inputs);
-        let sorted = |mut places: Vec<usize>| {
-            places.sort_unstable();
-            places.dedup();
-            places.into_iter().map(|place| (place, made[place])).collect()
+        let sorted = |places: Vec<usize>| {
+            let apart: BTreeSet<usize> = places.into_iter().collect();
+            apart.into_iter().map(|place| (place, made[place])).collect()
         };
         Told { categories: sorted(categories), missing: sorted(missing) }
     }
