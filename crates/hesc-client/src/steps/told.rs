@@ -40,7 +40,7 @@ impl Steps {
             // A step of few bytes may say that it takes many columns.
             Step::Exceeds(_) | Step::Bins(_) => {
                 let columns: Vec<usize> = (0..super::width_after(before, self.inputs)).collect();
-                look(&columns, std::slice::from_ref(last));
+                look(&columns, &bits[before.len()..]);
             }
             _ => {}
         }
