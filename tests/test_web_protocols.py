@@ -50,7 +50,7 @@ class Case:
 
     def __init__(self, plan: Any, server: Any, rows: Any) -> None:
         self.data: bytes = plan.to_bytes()
-        self.plan = registry.read_plan(self.data)
+        self.plan: Any = registry.read_plan(self.data)
         self.server = server
         self.rows: Any = rows
 
@@ -172,7 +172,7 @@ def test_twenty_rows_of_trees_are_as_python_finds_them(
     assert found["scores"] == read.scores.reshape(20, -1).tolist()
     assert found["predictions"] == read.predictions.tolist()
     # Exact, whoever encrypts and decrypts.
-    own = registry.client_of(case.plan)
+    own: Any = registry.client_of(case.plan)
     server = case.server(own.public_keys())
     sent = own.encrypt(rows).data
     assert (own.decrypt(server.answer(sent), query=sent).scores == read.scores).all()
@@ -373,7 +373,7 @@ def test_answers_to_prepared_queries_are_not_read(node: Node, cases: dict[str, C
     keys = base64.b64decode(node.ask("generate"))
     server = case.server(keys)
     query = node.query(cells(case.rows[:1]))
-    own = registry.client_of(case.plan)
+    own: Any = registry.client_of(case.plan)
     begun = own.prepare(1)
     from hesc.protocols.trees.preparations import Preparations
 
@@ -445,7 +445,9 @@ def test_letters_are_those_of_unicode(node: Node, accents: str | None) -> None:
     """What the engine knows of letters, of all that Python's Unicode has but ideographs."""
     kinds = ("Cn", "Co", "Cs")
     letters = [chr(code) for code in range(0x80, 0x20000) if not 0x3400 <= code < 0xD7A4]
-    cells = [f"A{each}b\u03a3" for each in letters if unicodedata.category(each) not in kinds]
+    cells: list[str | None] = [
+        f"A{each}b\u03a3" for each in letters if unicodedata.category(each) not in kinds
+    ]
     assert len(cells) > 30_000
     step = {
         "step": "tokens",
@@ -464,5 +466,5 @@ def test_letters_are_those_of_unicode(node: Node, accents: str | None) -> None:
     found = node.ask("transformed", coded(steps), 1, coded(numbers.tobytes()), [cells])
     own = hesc._native.Steps(steps, 1).transformed(numbers, [cells])
     there = np.frombuffer(base64.b64decode(found)).reshape(own.shape)
-    other = [hex(ord(cells[at][1])) for at in np.flatnonzero((own != there).any(axis=1))]
+    other = [hex(ord(str(cells[at])[1])) for at in np.flatnonzero((own != there).any(axis=1))]
     assert not other
