@@ -70,8 +70,8 @@ def _trees(structure: str) -> dict[str, Case]:
     missing = HistGradientBoostingRegressor(max_iter=8, max_depth=3, random_state=0)
     outliers = IsolationForest(n_estimators=5, random_state=0)
     return {
-        "forest": _planned(PrivateClassifier(forest), *IRIS, public),
-        "scaled": _planned(PrivateClassifier(scaled), *CANCER, public),
+        "forest": _planned(PrivateClassifier(forest), IRIS[0], IRIS[1], public),
+        "scaled": _planned(PrivateClassifier(scaled), CANCER[0], CANCER[1], public),
         "missing": _planned(PrivateRegressor(missing), sugar, target, public),
         "outliers": _planned(PrivateOutlierDetector(outliers), IRIS[0], None, public),
     }

@@ -1,2 +1,2 @@
 /** SHA-256 of the module: another one is not started. */
-export default "69cde91e46f34a97573b9f059fc34ac1d15c5e769acba92181bbf88aa09464c0";
+export default "1917f50b241e7d26b11fde1cfa07f41b2694e5d13b75012dde4d67e391be29fd";
