@@ -18,6 +18,20 @@ function seconds(value, name) {
   return value;
 }
 
+/** What several answers say, as one: rows are put behind each other, and what is null stays so. */
+function together(read) {
+  const [first] = read;
+  const parts = Object.keys(first).filter((part) => part !== "error" && part !== "best");
+  const all = (part) => (first[part] === null ? null : read.flatMap((each) => each[part]));
+  const found = Object.fromEntries(parts.map((part) => [part, all(part)]));
+  if (first.best === undefined) return found;
+  const best = (count) => {
+    const own = read.map((each) => each.best(count));
+    return { indices: own.flatMap((each) => each.indices), scores: own.flatMap((each) => each.scores) };
+  };
+  return { ...found, best };
+}
+
 /** A client of one model. Not printed with its token or key. */
 export class Client {
   #url;
@@ -129,7 +143,7 @@ export class Client {
   async #answer(local, query) {
     const { plan } = local;
     const path = `/v1/models/${plan.digest}`;
-    const keys = plan.hidden === null ? null : local.publicKeys();
+    const keys = plan.needsKeys ? local.publicKeys() : null;
     const named = keys === null ? {} : { "hesc-keys": await digest(keys) };
     const ask = () => this.#exchange("POST", `${path}/answers`, plan.longest, query, named);
     let got = await ask();
@@ -159,10 +173,8 @@ export class Client {
       queries.push(local.encrypt(samples.slice(at, at + rows), { clip }));
     const answers = await this.answers(queries.map((query) => query.data));
     const read = answers.map((answer, at) => local.decrypt(answer, queries[at].data));
-    const all = (part) => read.flatMap((each) => each[part]);
-    const probabilities = read[0].probabilities === null ? null : all("probabilities");
     const clipped = queries.reduce((sum, query) => sum + query.clipped, 0);
-    return { predictions: all("predictions"), scores: all("scores"), probabilities, error, clipped };
+    return { ...together(read), error, clipped };
   }
 
   /** Classes or numbers of samples. */

@@ -1,4 +1,4 @@
-/** Who holds and learns what under a plan of scores, line by line as Python's `print(plan)` says it. */
+/** Who holds and learns what under a plan, line by line as Python's `print(plan)` says it. */
 
 const CENTRES = "centres and scales of the training data";
 const GIVEN = {
@@ -70,8 +70,13 @@ function given(plan, steps) {
   const found = [`ranges of ${plan.features} features`];
   if (plan.calibrated)
     found.push("scores of training rows at which the share of their class changes, which calibrate");
-  if (plan.names.length > 0) found.push("their names");
-  if (plan.classes !== null) found.push("names of classes");
+  return also(plan, steps, found);
+}
+
+/** These, names, and what steps tell, each once. */
+function also(plan, steps, found, names = "their names") {
+  if (plan.names.length > 0) found.push(names);
+  if (plan.classes !== null && plan.protocol !== "search") found.push("names of classes");
   return [...found, ...new Set(Array.from(every(steps), discloses))].join("; ");
 }
 
@@ -112,12 +117,11 @@ function bytes(plan, sizes) {
   return each.join("; ");
 }
 
-/**
- * Title, and what each line is about with what it says.
- *
- * @returns {{title: string, rows: Record<string, string>}}
- */
-export function disclosure(plan, steps, sizes) {
+function secure({ assurance }) {
+  return assurance === "guidelines2024" ? "128-bit security by guidelines2024" : assurance;
+}
+
+function ofScores(plan, steps, sizes) {
   const each = plan.outputs === 1 ? "a score" : `${plan.outputs} scores`;
   const rows = {
     setting: "client_server: the server holds the weights, the client samples and key",
@@ -133,16 +137,183 @@ export function disclosure(plan, steps, sizes) {
   };
   if (plan.fidelity !== null) rows.fidelity = nearness(plan.fidelity);
   rows.bytes = bytes(plan, sizes);
-  const secure =
-    plan.assurance === "guidelines2024" ? "128-bit security by guidelines2024" : plan.assurance;
   rows.ring =
-    `N = ${plan.ringDegree}, ${secure}; a score decrypts wrongly with a probability below 2^-128`;
+    `N = ${plan.ringDegree}, ${secure(plan)}; a score decrypts wrongly with a probability below 2^-128`;
   if (plan.parts > 1)
     rows.parts =
       `features go in ${plan.parts} ring products, one in ${plan.parts} in each: the client sees the ` +
       `${plan.parts} sums that each score is made of, and 2^-128 is of each sum`;
-  const kind = plan.classes === null ? "regressor" : `classifier of ${plan.classes.length} classes`;
-  return { title: `Private ${kind}: ${plan.features} encrypted features, ${each} a sample`, rows };
+  return { title: `Private ${kind(plan)}: ${plan.features} encrypted features, ${each} a sample`, rows };
+}
+
+function kind({ classes }) {
+  return classes === null ? "regressor" : `classifier of ${classes.length} classes`;
+}
+
+/** Some columns in words, the first few of many. */
+function listed(columns) {
+  const shown = columns.slice(0, 8).join(", ");
+  return columns.length <= 8 ? shown : `${shown} and ${columns.length - 8} more`;
+}
+
+/** What a client learns of trees that are hidden. */
+function ofStructure({ trees, leaves, conditions }) {
+  const counts = trees.slice(0, 4).map((count, at) => `${count} trees of ${leaves[at]} leaves`);
+  if (trees.length > 4) counts.push("...");
+  return {
+    trees:
+      `of each score the client is told trees and leaves, ${counts.join("; ")}, conditions of ` +
+      `a leaf (${conditions} at most) and what sums stay within; which feature is compared where, with ` +
+      "which edge, shapes and values are hidden from a client that follows the protocol, however many " +
+      "samples it asks for",
+    strangers:
+      "A CLIENT THAT DOES NOT FOLLOW THE PROTOCOL CAN LEARN STRUCTURE, by bits that no sample has: give " +
+      "accounts to those who may know it",
+    queries:
+      "scores of chosen samples give trees away, whatever encrypts them; whoever runs the server has to " +
+      "limit queries",
+  };
+}
+
+/** What a client learns of trees whose structure it is told. */
+function ofLeaves({ features }, count) {
+  return {
+    trees:
+      `THE CLIENT IS TOLD THE TREES, ${count} in all: which feature each node compares with what, and ` +
+      "their shapes; what leaves say is hidden, but for scores and what sums stay within",
+    strangers:
+      "A CLIENT THAT DOES NOT FOLLOW THE PROTOCOL CAN LEARN SUMS OF VALUES OF ITS CHOICE, by leaves that " +
+      "no sample reaches together",
+    queries:
+      `scores are linear in ${features} leaves: ${features + 1} samples that reach them in enough ways ` +
+      "give all values, by linear algebra; whoever runs the server has to limit queries",
+  };
+}
+
+/** What follows from the scores of trees. */
+function follows({ classes, link, probabilities }) {
+  if (classes !== null) return `, its class${probabilities ? " and probabilities" : ""}`;
+  return INVERSES.includes(link) ? `, and its prediction, which is ${link} of that` : "";
+}
+
+function ofTrees(plan, steps, sizes) {
+  const told = plan.structure === "public";
+  const { up, down } = sizes(1);
+  const count = plan.trees.reduce((sum, each) => sum + each, 0);
+  const most = Math.max(...plan.trees);
+  const outliers = plan.classes !== null && plan.classes[0] === 1 && plan.classes[1] === -1;
+  const each = plan.outputs === 1 ? "a score" : `${plan.outputs} scores`;
+  const unit = outliers ? "doublings of the anomaly score from the threshold on (above zero: an outlier)" : units(plan);
+  const rows = {
+    setting: "client_server: the server holds the trees, the client samples and key",
+    server: "sees how many samples there are, the plan, the key's name; no sample, no score",
+    client: `sees its samples, ${each} for each${follows(plan)}`,
+    "is given": also(plan, steps, [
+      `${plan.features} bits, of ${told ? "leaves that samples reach" : "features that are compared"}`,
+    ]),
+    ...(told ? ofLeaves(plan, count) : ofStructure(plan)),
+    error:
+      `${three(plan.error)} at most, in units of ${unit}: leaves are rounded to multiples of ` +
+      `2^${-plan.finer}, of which ${most} are added up, exactly` +
+      (steps.length > 1 + told
+        ? "; behind transforms a feature may fall on the other side of an edge that it is within a " +
+          "rounding of, which no row planned with does"
+        : ""),
+  };
+  if (plan.fidelity !== null) rows.fidelity = nearness(plan.fidelity);
+  rows.bytes = `${up} up, ${down} down for 1 sample`;
+  const [later, answer] = plan.prepared;
+  rows.prepared =
+    `${later} up, ${answer} down for 1 sample that was prepared before its features are ` +
+    "known, with as many bytes as above; each preparation is used once";
+  rows.ring =
+    `N = ${plan.ringDegree}, ${secure(plan)}; a score decrypts wrongly with a probability below 2^-128 ` +
+    "for each leaf";
+  const [categories, missing] = plan.told;
+  if (categories.length > 0)
+    rows.categories =
+      `the client is told which categories trees name, in ${listed(categories)}; a bit says of each ` +
+      "whether a sample has it";
+  if (missing.length > 0)
+    rows.missing =
+      "the client is told in which columns cells may be missing, as they are in the rows planned with: " +
+      `${listed(missing)}; the server sees of no sample whether they are, and where one is missing ` +
+      "elsewhere the client refuses it";
+  const what = outliers ? "outlier detector" : kind(plan);
+  return { title: `Private ${what}: ${count} trees, exactly, of ${plan.inputs} features`, rows };
+}
+
+const TELLS = {
+  inner: "the inner product",
+  cosine: "the cosine of the angle",
+  euclidean: "the Euclidean distance",
+  hamming: "the Hamming distance",
+};
+const VOTES = {
+  uniform: "each with one vote",
+  distance: "each with the inverse of its distance as its vote",
+};
+
+function searchError({ metric, neighbours, scoreError }) {
+  if (metric === "hamming") return "none: distances of codes are exact";
+  const { rms, bound, dependence } = scoreError;
+  const how =
+    dependence > 1
+      ? "as measured among vectors planned with, whose roundings depend on each other"
+      : "where roundings are spread evenly";
+  const what = neighbours === null ? "scores" : "distances";
+  return (
+    `none beside rounding: ${what} of rounded vectors are exact, and err by ${three(rms)} (root mean ` +
+    `square, ${how}), never by more than ${three(bound)}`
+  );
+}
+
+function ofSearch(plan, steps, sizes) {
+  const { records, features, neighbours } = plan;
+  const { up, down } = sizes(1);
+  const vote = neighbours !== null;
+  const concludes = vote ? "which are nearest, shares of their votes and a class" : "which are nearest";
+  const about = ["lengths of vectors", "how many records there are"];
+  if (vote) about.unshift(`the class of each of ${records} records`, "names of classes");
+  const fewer = plan.metric === "hamming" ? ", and of bits far fewer do (159 of 512)" : "";
+  const rows = {
+    setting: "client_server: the server holds the records, the client samples and key",
+    server:
+      "sees how many samples there are, the plan, the key's name; no sample, no score. IT LEARNS FROM WHAT " +
+      "IS FETCHED AFTERWARDS: who asks it for a record that was found shows what was looked for",
+    client: `sees its samples, ${TELLS[plan.metric]} of each to EVERY record, and so ${concludes}`,
+    "is given": also(plan, steps, about, "names of features"),
+    records: "PUBLIC, as whoever planned it said: every client can compute all of them",
+    queries:
+      `${features} samples with their scores give EVERY record away, whatever encrypts them${fewer}; no ` +
+      "count of answers hides anything, since clients put theirs together",
+  };
+  if (vote)
+    rows.votes =
+      `the ${neighbours} nearest of ${records}, ${VOTES[plan.weights]}; of equally near ones the earlier ` +
+      "record counts as nearer";
+  rows.error = searchError(plan);
+  rows.bytes = `${up} up, ${down} down for a sample, of a full index`;
+  rows.memory =
+    `${plan.memory} bytes at the server for a full index, and ${plan.constants} for each query while it is ` +
+    "answered";
+  rows.ring =
+    `N = ${plan.ringDegree}, ${secure(plan)}; a score decrypts wrongly with a probability below 2^-128`;
+  const what = vote ? `classifier of ${plan.classes.length} classes` : "search";
+  const title =
+    `Private nearest neighbours, ${what}: up to ${records} records of ${features} features`;
+  return { title, rows };
+}
+
+const KINDS = { linear: ofScores, trees: ofTrees, search: ofSearch };
+
+/**
+ * Title, and what each line is about with what it says.
+ *
+ * @returns {{title: string, rows: Record<string, string>}}
+ */
+export function disclosure(plan, steps, sizes) {
+  return KINDS[plan.protocol](plan, steps, sizes);
 }
 
 /** The same as text. */

@@ -34,11 +34,21 @@ export interface Fidelity {
   readonly apart: number;
 }
 
-/** What client and server of linear scores agree upon. Public. */
+/** What rounding vectors does to a score of a search. */
+export interface ScoreError {
+  readonly rms: number;
+  readonly bound: number;
+  /** More than 1 where roundings depend on each other. */
+  readonly dependence: number;
+}
+
+/** What client and server of a model agree upon. Public. Fields from `structure` on are those of one protocol. */
 export declare class Plan {
   private constructor();
   /** Reads `client/plan.json`, strictly; `digest` is the SHA-256 that it has to have. */
   static read(bytes: Uint8Array, options?: { digest?: string }): Promise<Plan>;
+  /** "linear": scores. "trees": trees that are computed as they are. "search": scores with all records. */
+  readonly protocol: "linear" | "trees" | "search";
   readonly bytes: Uint8Array;
   readonly digest: string;
   readonly inputs: number;
@@ -50,7 +60,7 @@ export declare class Plan {
   readonly features: number;
   readonly low: readonly number[];
   readonly high: readonly number[];
-  /** Scores of a sample. */
+  /** Scores of a sample; of a search in which no record votes, of a full index. */
   readonly outputs: number;
   /** None of a regressor. Whole numbers beyond 2^53 are bigints. */
   readonly classes: readonly Label[] | null;
@@ -59,18 +69,46 @@ export declare class Plan {
   readonly probabilities: boolean;
   readonly calibrated: boolean;
   readonly fidelity: Fidelity | null;
-  /** The root mean square of a score's error, at most. */
-  readonly error: number;
-  readonly deploymentError: number;
+  /** The root mean square of a score's error, at most; of trees the largest error; null where nothing errs. */
+  readonly error: number | null;
+  /** Of scores alone. */
+  readonly deploymentError: number | null;
   /** Numbers that a server of hidden weights gives in all; null where weights are not hidden. */
   readonly hidden: number | null;
   /** Samples of a query, at most. */
   readonly rows: number;
   readonly parts: number;
+  /** Whether the server is given public keys. */
+  readonly needsKeys: boolean;
   readonly ringDegree: number;
   readonly assurance: string;
   /** Bytes of the answer to a query, at most. */
   readonly longest: number;
+  /** Of trees: whether the client is told them but for what their leaves say. */
+  readonly structure?: "hidden" | "public";
+  /** Of trees: how many each score adds up, leaves that the client is told of, and conditions of a leaf, at most. */
+  readonly trees?: readonly number[];
+  readonly leaves?: readonly number[];
+  readonly conditions?: number;
+  /** Of trees: scores are multiples of 2^-finer. */
+  readonly finer?: number;
+  /** Of trees: bytes up and down of a sample that was prepared, which Python's client does. */
+  readonly prepared?: readonly number[];
+  /** Of trees: columns whose categories are told apart, and those in which cells may be missing. */
+  readonly told?: readonly (readonly string[])[];
+  /** Of a search. */
+  readonly metric?: "inner" | "cosine" | "euclidean" | "hamming";
+  /** Of a search: the length of a query, at most. */
+  readonly queryNorm?: number;
+  /** Of a search: records of a full index. */
+  readonly records?: number;
+  /** Of a search: how many records vote, and how; null where none does. */
+  readonly neighbours?: number | null;
+  readonly weights?: "uniform" | "distance" | null;
+  readonly scoreError?: ScoreError;
+  /** Of a search: bytes at the server, for a full index and for a query. */
+  readonly memory?: number;
+  readonly constants?: number;
   /** Bytes for so many samples, over as many queries as they take. */
   sizes(samples?: number): { up: number; down: number };
   /** Who holds and learns what. `String(plan)` is the same as text. */
@@ -87,19 +125,37 @@ export interface Query {
 }
 
 export interface Result {
-  /** Classes; or numbers, rows of them where a sample has several. */
+  /** Classes; or numbers, rows of them where a sample has several; of a search places of the nearest records. */
   predictions: Array<Label | number[]>;
   scores: number[][];
   probabilities: number[][] | null;
-  /** The root mean square of a score's error, at most. */
-  error: number;
+  /** As `Plan.error` says it. */
+  error: number | null;
+}
+
+/** The nearest records to each query, a row for each, the nearest first. */
+export interface Best {
+  indices: number[][];
+  scores: number[][];
+}
+
+/** What the answers of a search say. `scores` are `values`, or where records vote shares of votes. */
+export interface SearchResult extends Result {
+  /** Scores or distances of all records, a row for each query. */
+  values: number[][];
+  /** The records that voted, the nearest first; of a search the nearest one. */
+  indices: number[][];
+  /** Theirs; of cosines that vote one less the cosine. */
+  distances: number[][];
+  /** So many nearest records, or all where there are fewer. */
+  best(count: number): Best;
 }
 
 export interface Kept {
   /** What `seal` gave, here or Python's `client.secret.save(path, passphrase=)`. */
   sealed: Uint8Array;
   passphrase: string;
-  /** Wanted by plans that hide weights. */
+  /** Wanted by plans that hide weights, and by those of trees: see `Plan.needsKeys`. */
   publicKeys?: Uint8Array;
 }
 
@@ -114,7 +170,7 @@ export declare class LocalClient {
   publicKeys(): Uint8Array;
   encrypt(samples: readonly Sample[], options?: { clip?: boolean }): Query;
   /** Errors of it go to nobody who made the answer. */
-  decrypt(answer: Uint8Array, query: Uint8Array): Result;
+  decrypt(answer: Uint8Array, query: Uint8Array): Result | SearchResult;
   /** Wipes the key. */
   close(): void;
 }
@@ -150,7 +206,7 @@ export declare class Client {
   budgets(): Promise<Record<string, unknown>>;
   /** Queries of `local`, sent as they are. */
   answers(queries: readonly Uint8Array[]): Promise<Uint8Array[]>;
-  results(samples: readonly Sample[], options?: { clip?: boolean }): Promise<Result & { clipped: number }>;
+  results(samples: readonly Sample[], options?: { clip?: boolean }): Promise<(Result | SearchResult) & { clipped: number }>;
   predict(samples: readonly Sample[], options?: { clip?: boolean }): Promise<Result["predictions"]>;
   close(): Promise<void>;
 }

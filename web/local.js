@@ -28,7 +28,16 @@ function passphraseOf(passphrase) {
   return passphrase;
 }
 
-/** What client and server of linear scores agree upon. Public. */
+/** The least and the greatest value of each number that is encrypted: what the compiled part says, or what follows. */
+function rangesOf({ protocol, features, low, high, metric, queryNorm }) {
+  if (protocol === "linear") return { low, high };
+  const bits = protocol === "trees" || metric === "hamming";
+  const most = bits ? 1 : metric === "cosine" ? Infinity : queryNorm;
+  const each = (value) => new Array(features).fill(value);
+  return { low: each(bits ? 0 : -most), high: each(most) };
+}
+
+/** What client and server of a model agree upon: scores, trees or a search, as `protocol` says. Public. */
 export class Plan {
   #read;
   #steps;
@@ -36,8 +45,11 @@ export class Plan {
   constructor(compiled, bytes, hash) {
     this.#read = called(() => new compiled.Plan(bytes));
     this.#steps = JSON.parse(new TextDecoder().decode(bytes)).steps;
-    const said = JSON.parse(this.#read.said());
-    Object.assign(this, said, { classes: classesOf(said.classes), digest: hash, bytes: bytes.slice() });
+    const said = this.#read.said();
+    const told = { classes: classesOf(said.classes), digest: hash, bytes: bytes.slice() };
+    // What only plans of scores have.
+    const others = { deploymentError: null, hidden: null, parts: 1 };
+    Object.assign(this, others, said, rangesOf(said), told);
     Object.freeze(this);
   }
 
@@ -178,8 +190,10 @@ export class LocalClient {
       throw new WireError(
         `an answer of this plan has ${plan.longest} bytes at most; this one has ${answer.length}`,
       );
-    const scores = called(() => this.#held.decrypt(plan.compiled, answer, query));
-    return concluded(plan, scores);
+    const found = called(() => this.#held.decrypt(plan.compiled, answer, query));
+    const { numbers, width } = found;
+    found.free();
+    return plan.protocol === "search" ? searched(plan, numbers, width) : concluded(plan, numbers);
   }
 
   /** Wipes the key. */
@@ -205,6 +219,35 @@ function concluded(plan, flat) {
       ? rowsOf(called(() => compiled.probabilities(flat)), classes.length)
       : null;
   return { predictions, scores: rowsOf(flat, plan.outputs), probabilities, error: plan.error };
+}
+
+/** What follows from the scores of so many records, as Python's `SearchResult` has it. */
+function searched(plan, flat, records) {
+  const { compiled, classes, neighbours } = plan;
+  const nearest = called(() => compiled.nearest(flat, records));
+  const values = rowsOf(flat, records);
+  const indices = rowsOf(nearest.indices(), nearest.indices().length / values.length);
+  const distances = rowsOf(nearest.distances(), indices[0].length);
+  const votes = nearest.scores();
+  const places = nearest.places();
+  nearest.free();
+  const found = { values, indices, distances, error: plan.error };
+  /** So many nearest records of each query, or all where there are fewer. */
+  const best = (count) => {
+    if (!(Number.isInteger(count) && count >= 1)) throw new ParameterError("count is a whole number from 1 on");
+    const all = called(() => compiled.best(flat, records, count));
+    const own = rowsOf(all, Math.min(count, records));
+    return { indices: own, scores: own.map((row, at) => row.map((place) => values[at][place])) };
+  };
+  if (neighbours === null)
+    return { predictions: indices.map(([first]) => first), scores: values, probabilities: null, ...found, best };
+  return {
+    predictions: Array.from(places, (place) => classes[place]),
+    scores: rowsOf(votes, plan.outputs),
+    probabilities: rowsOf(called(() => compiled.probabilities(votes)), classes.length),
+    ...found,
+    best,
+  };
 }
 
 /** One number for a sample, or a row of them where it has several. */

@@ -28,6 +28,7 @@ const calls = {
     return { ...query, data: text(query.data) };
   },
   decrypt: (answer, query) => local.decrypt(bytes(answer), bytes(query)),
+  best: (answer, query, count) => local.decrypt(bytes(answer), bytes(query)).best(count),
   close: () => local.close(),
   shown: () => JSON.stringify([local, plan.compiled, remote]) + String(local) + String(remote),
   async transformed(steps, inputs, numbers, columns) {

@@ -1,2 +1,2 @@
 /** SHA-256 of the module: another one is not started. */
-export default "6f110bcfa4875d195f026ecdf9e37efe40e8daece8cf2c24261aad7f0381c5a4";
+export default "1917f50b241e7d26b11fde1cfa07f41b2694e5d13b75012dde4d67e391be29fd";

@@ -9,13 +9,13 @@ export class Key {
     free(): void;
     [Symbol.dispose](): void;
     /**
-     * Scores of the answer to a query, row after row.
+     * Scores of the answer to a query, row after row; of a search the scores of all records.
      *
      * # Errors
      * `WireError`: damaged bytes, another plan's, the answer to another query. `KeyMismatchError`: another key's.
      * `DecryptionError`: what no declared features give; tell nobody who made the answer.
      */
-    decrypt(plan: Plan, answer: Uint8Array | number[], query: Uint8Array | number[]): Float64Array;
+    decrypt(plan: Plan, answer: Uint8Array | number[], query: Uint8Array | number[]): Scores;
     /**
      * Transforms and encrypts rows.
      *
@@ -55,11 +55,47 @@ export class Key {
 }
 
 /**
- * What client and server of linear scores agree upon: public.
+ * The nearest records of queries.
+ */
+export class Nearest {
+    private constructor();
+    free(): void;
+    [Symbol.dispose](): void;
+    /**
+     * Their scores or distances.
+     */
+    distances(): Float64Array;
+    /**
+     * Places of the records, the nearest first, a row for each query.
+     */
+    indices(): Uint32Array;
+    /**
+     * Places of the classes with most votes.
+     */
+    places(): Uint32Array;
+    /**
+     * Scores of classes where records vote.
+     */
+    scores(): Float64Array;
+}
+
+/**
+ * What client and server of a model agree upon: public.
  */
 export class Plan {
     free(): void;
     [Symbol.dispose](): void;
+    /**
+     * Places of so many nearest records, the nearest first, a row for each row of a search's values.
+     */
+    best(values: Float64Array | number[], records: number, count: number): Uint32Array;
+    /**
+     * The nearest records, and what they vote, of the values of a search.
+     *
+     * # Errors
+     * `ParameterError`: the plan of no search.
+     */
+    nearest(values: Float64Array | number[], records: number): Nearest;
     /**
      * From the bytes of `client/plan.json`.
      *
@@ -86,9 +122,9 @@ export class Plan {
      */
     probabilities(scores: Float64Array | number[]): Float64Array;
     /**
-     * What it says, as JSON.
+     * What it says.
      */
-    said(): string;
+    said(): object;
     /**
      * Bytes of the messages of so many samples, up and down: none for more samples than a query has.
      */
@@ -117,6 +153,23 @@ export class Query {
 }
 
 /**
+ * What an answer says, row after row.
+ */
+export class Scores {
+    private constructor();
+    free(): void;
+    [Symbol.dispose](): void;
+    /**
+     * Row after row.
+     */
+    readonly numbers: Float64Array;
+    /**
+     * Numbers in a row.
+     */
+    readonly width: number;
+}
+
+/**
  * Features of rows after a plan's steps, for tests of them: nothing is encrypted.
  *
  * # Errors
@@ -129,31 +182,41 @@ export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembl
 export interface InitOutput {
     readonly memory: WebAssembly.Memory;
     readonly __wbg_key_free: (a: number, b: number) => void;
+    readonly __wbg_nearest_free: (a: number, b: number) => void;
     readonly __wbg_plan_free: (a: number, b: number) => void;
     readonly __wbg_query_free: (a: number, b: number) => void;
-    readonly key_decrypt: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number, number];
+    readonly __wbg_scores_free: (a: number, b: number) => void;
+    readonly key_decrypt: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number];
     readonly key_encrypt: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number) => [number, number, number];
     readonly key_generate: (a: number) => [number, number, number];
     readonly key_open: (a: number, b: number, c: number, d: number, e: number, f: number, g: number) => [number, number, number];
     readonly key_public: (a: number) => [number, number];
     readonly key_seal: (a: number, b: number, c: number, d: number) => [number, number, number, number];
+    readonly nearest_distances: (a: number) => [number, number];
+    readonly nearest_indices: (a: number) => [number, number];
+    readonly nearest_places: (a: number) => [number, number];
+    readonly nearest_scores: (a: number) => [number, number];
+    readonly plan_best: (a: number, b: number, c: number, d: number, e: number) => [number, number];
+    readonly plan_nearest: (a: number, b: number, c: number, d: number) => [number, number, number];
     readonly plan_new: (a: number, b: number) => [number, number, number];
     readonly plan_numbers: (a: number, b: number, c: number) => [number, number];
     readonly plan_places: (a: number, b: number, c: number) => [number, number, number, number];
     readonly plan_probabilities: (a: number, b: number, c: number) => [number, number, number, number];
-    readonly plan_said: (a: number) => [number, number];
+    readonly plan_said: (a: number) => any;
     readonly plan_sizes: (a: number, b: number) => [number, number];
     readonly query_clipped: (a: number) => number;
     readonly query_clippedSamples: (a: number) => number;
     readonly query_data: (a: number) => [number, number];
+    readonly scores_numbers: (a: number) => [number, number];
+    readonly scores_width: (a: number) => number;
     readonly transformed: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number) => [number, number, number, number];
+    readonly __wbindgen_malloc: (a: number, b: number) => number;
+    readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
+    readonly __wbindgen_free: (a: number, b: number, c: number) => void;
     readonly __wbindgen_exn_store: (a: number) => void;
     readonly __externref_table_alloc: () => number;
     readonly __wbindgen_externrefs: WebAssembly.Table;
-    readonly __wbindgen_malloc: (a: number, b: number) => number;
-    readonly __wbindgen_free: (a: number, b: number, c: number) => void;
     readonly __externref_table_dealloc: (a: number) => void;
-    readonly __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
     readonly __wbindgen_start: () => void;
 }
 

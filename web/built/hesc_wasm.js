@@ -21,7 +21,7 @@ export class Key {
         wasm.__wbg_key_free(ptr, 0);
     }
     /**
-     * Scores of the answer to a query, row after row.
+     * Scores of the answer to a query, row after row; of a search the scores of all records.
      *
      * # Errors
      * `WireError`: damaged bytes, another plan's, the answer to another query. `KeyMismatchError`: another key's.
@@ -29,7 +29,7 @@ export class Key {
      * @param {Plan} plan
      * @param {Uint8Array | number[]} answer
      * @param {Uint8Array | number[]} query
-     * @returns {Float64Array}
+     * @returns {Scores}
      */
     decrypt(plan, answer, query) {
         _assertClass(plan, Plan);
@@ -45,12 +45,10 @@ export class Key {
             throw e;
         }
         const ret = wasm.key_decrypt(this.__wbg_ptr, plan.__wbg_ptr, ptr0, len0, ptr1, len1);
-        if (ret[3]) {
-            throw takeFromExternrefTable0(ret[2]);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
         }
-        var v3 = getArrayF64FromWasm0(ret[0], ret[1]).slice();
-        wasm.__wbindgen_free(ret[0], ret[1] * 8, 8);
-        return v3;
+        return Scores.__wrap(ret[0]);
     }
     /**
      * Transforms and encrypts rows.
@@ -177,7 +175,70 @@ export class Key {
 if (Symbol.dispose) Key.prototype[Symbol.dispose] = Key.prototype.free;
 
 /**
- * What client and server of linear scores agree upon: public.
+ * The nearest records of queries.
+ */
+export class Nearest {
+    static __wrap(ptr) {
+        const obj = Object.create(Nearest.prototype);
+        obj.__wbg_ptr = ptr;
+        NearestFinalization.register(obj, obj.__wbg_ptr, obj);
+        return obj;
+    }
+    __destroy_into_raw() {
+        const ptr = this.__wbg_ptr;
+        this.__wbg_ptr = 0;
+        NearestFinalization.unregister(this);
+        return ptr;
+    }
+    free() {
+        const ptr = this.__destroy_into_raw();
+        wasm.__wbg_nearest_free(ptr, 0);
+    }
+    /**
+     * Their scores or distances.
+     * @returns {Float64Array}
+     */
+    distances() {
+        const ret = wasm.nearest_distances(this.__wbg_ptr);
+        var v1 = getArrayF64FromWasm0(ret[0], ret[1]).slice();
+        wasm.__wbindgen_free(ret[0], ret[1] * 8, 8);
+        return v1;
+    }
+    /**
+     * Places of the records, the nearest first, a row for each query.
+     * @returns {Uint32Array}
+     */
+    indices() {
+        const ret = wasm.nearest_indices(this.__wbg_ptr);
+        var v1 = getArrayU32FromWasm0(ret[0], ret[1]).slice();
+        wasm.__wbindgen_free(ret[0], ret[1] * 4, 4);
+        return v1;
+    }
+    /**
+     * Places of the classes with most votes.
+     * @returns {Uint32Array}
+     */
+    places() {
+        const ret = wasm.nearest_places(this.__wbg_ptr);
+        var v1 = getArrayU32FromWasm0(ret[0], ret[1]).slice();
+        wasm.__wbindgen_free(ret[0], ret[1] * 4, 4);
+        return v1;
+    }
+    /**
+     * Scores of classes where records vote.
+     * @returns {Float64Array}
+     */
+    scores() {
+        const ret = wasm.nearest_scores(this.__wbg_ptr);
+        var v1 = getArrayF64FromWasm0(ret[0], ret[1]).slice();
+        wasm.__wbindgen_free(ret[0], ret[1] * 8, 8);
+        return v1;
+    }
+}
+if (Symbol.dispose) Nearest.prototype[Symbol.dispose] = Nearest.prototype.free;
+
+/**
+ * What client and server of a model agree upon: public.
  */
 export class Plan {
     __destroy_into_raw() {
@@ -189,6 +250,42 @@ export class Plan {
     free() {
         const ptr = this.__destroy_into_raw();
         wasm.__wbg_plan_free(ptr, 0);
+    }
+    /**
+     * Places of so many nearest records, the nearest first, a row for each row of a search's values.
+     * @param {Float64Array | number[]} values
+     * @param {number} records
+     * @param {number} count
+     * @returns {Uint32Array}
+     */
+    best(values, records, count) {
+        const val2 = +records;
+        const val3 = +count;
+        const ptr0 = passArrayF64ToWasm0(values, wasm.__wbindgen_malloc);
+        const len0 = WASM_VECTOR_LEN;
+        const ret = wasm.plan_best(this.__wbg_ptr, ptr0, len0, val2, val3);
+        var v4 = getArrayU32FromWasm0(ret[0], ret[1]).slice();
+        wasm.__wbindgen_free(ret[0], ret[1] * 4, 4);
+        return v4;
+    }
+    /**
+     * The nearest records, and what they vote, of the values of a search.
+     *
+     * # Errors
+     * `ParameterError`: the plan of no search.
+     * @param {Float64Array | number[]} values
+     * @param {number} records
+     * @returns {Nearest}
+     */
+    nearest(values, records) {
+        const val2 = +records;
+        const ptr0 = passArrayF64ToWasm0(values, wasm.__wbindgen_malloc);
+        const len0 = WASM_VECTOR_LEN;
+        const ret = wasm.plan_nearest(this.__wbg_ptr, ptr0, len0, val2);
+        if (ret[2]) {
+            throw takeFromExternrefTable0(ret[1]);
+        }
+        return Nearest.__wrap(ret[0]);
     }
     /**
      * From the bytes of `client/plan.json`.
@@ -260,20 +357,12 @@ export class Plan {
         return v2;
     }
     /**
-     * What it says, as JSON.
-     * @returns {string}
+     * What it says.
+     * @returns {object}
      */
     said() {
-        let deferred1_0;
-        let deferred1_1;
-        try {
-            const ret = wasm.plan_said(this.__wbg_ptr);
-            deferred1_0 = ret[0];
-            deferred1_1 = ret[1];
-            return getStringFromWasm0(ret[0], ret[1]);
-        } finally {
-            wasm.__wbindgen_free(deferred1_0, deferred1_1, 1);
-        }
+        const ret = wasm.plan_said(this.__wbg_ptr);
+        return ret;
     }
     /**
      * Bytes of the messages of so many samples, up and down: none for more samples than a query has.
@@ -339,6 +428,47 @@ export class Query {
 if (Symbol.dispose) Query.prototype[Symbol.dispose] = Query.prototype.free;
 
 /**
+ * What an answer says, row after row.
+ */
+export class Scores {
+    static __wrap(ptr) {
+        const obj = Object.create(Scores.prototype);
+        obj.__wbg_ptr = ptr;
+        ScoresFinalization.register(obj, obj.__wbg_ptr, obj);
+        return obj;
+    }
+    __destroy_into_raw() {
+        const ptr = this.__wbg_ptr;
+        this.__wbg_ptr = 0;
+        ScoresFinalization.unregister(this);
+        return ptr;
+    }
+    free() {
+        const ptr = this.__destroy_into_raw();
+        wasm.__wbg_scores_free(ptr, 0);
+    }
+    /**
+     * Row after row.
+     * @returns {Float64Array}
+     */
+    get numbers() {
+        const ret = wasm.scores_numbers(this.__wbg_ptr);
+        var v1 = getArrayF64FromWasm0(ret[0], ret[1]).slice();
+        wasm.__wbindgen_free(ret[0], ret[1] * 8, 8);
+        return v1;
+    }
+    /**
+     * Numbers in a row.
+     * @returns {number}
+     */
+    get width() {
+        const ret = wasm.scores_width(this.__wbg_ptr);
+        return ret >>> 0;
+    }
+}
+if (Symbol.dispose) Scores.prototype[Symbol.dispose] = Scores.prototype.free;
+
+/**
  * Features of rows after a plan's steps, for tests of them: nothing is encrypted.
  *
  * # Errors
@@ -382,18 +512,68 @@ export function transformed(steps, inputs, rows, numbers, text, lengths) {
 function __wbg_get_imports() {
     const import0 = {
         __proto__: null,
+        __wbg___wbindgen_string_get_7ce8eee7fd327545: function(arg0, arg1) {
+            const obj = arg1;
+            const ret = typeof(obj) === 'string' ? obj : undefined;
+            var ptr1 = isLikeNone(ret) ? 0 : passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            var len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
+        },
         __wbg___wbindgen_throw_4c88d8bf264fd984: function(arg0, arg1) {
             throw new Error(getStringFromWasm0(arg0, arg1));
         },
         __wbg_getRandomValues_8b6f1f663e6f188d: function() { return handleError(function (arg0, arg1) {
             globalThis.crypto.getRandomValues(getArrayU8FromWasm0(arg0, arg1));
         }, arguments); },
+        __wbg_new_37eb45aaf5eeb820: function() {
+            const ret = new Array();
+            return ret;
+        },
         __wbg_new_787b9fb330d55d78: function(arg0, arg1) {
             const ret = new Error(getStringFromWasm0(arg0, arg1));
             return ret;
         },
+        __wbg_new_7da53f115fb66156: function(arg0, arg1, arg2, arg3) {
+            const ret = new RegExp(getStringFromWasm0(arg0, arg1), getStringFromWasm0(arg2, arg3));
+            return ret;
+        },
+        __wbg_new_cd4348290afae586: function() {
+            const ret = new Object();
+            return ret;
+        },
+        __wbg_normalize_2d352f86793b4b5f: function(arg0, arg1, arg2) {
+            const ret = arg0.normalize(getStringFromWasm0(arg1, arg2));
+            return ret;
+        },
+        __wbg_push_c9f4893fc209f768: function(arg0, arg1) {
+            const ret = arg0.push(arg1);
+            return ret;
+        },
+        __wbg_set_2793479888329cb6: function() { return handleError(function (arg0, arg1, arg2) {
+            const ret = Reflect.set(arg0, arg1, arg2);
+            return ret;
+        }, arguments); },
         __wbg_set_name_822e3903f3184979: function(arg0, arg1, arg2) {
             arg0.name = getStringFromWasm0(arg1, arg2);
+        },
+        __wbg_test_17466b367c7f27b9: function(arg0, arg1, arg2) {
+            const ret = arg0.test(getStringFromWasm0(arg1, arg2));
+            return ret;
+        },
+        __wbg_toLowerCase_c0c7c927b41fa95c: function(arg0) {
+            const ret = arg0.toLowerCase();
+            return ret;
+        },
+        __wbindgen_generic_0000000000000001: function(arg0) {
+            // Cast intrinsic for `F64 -> Externref`.
+            const ret = arg0;
+            return ret;
+        },
+        __wbindgen_generic_0000000000000002: function(arg0, arg1) {
+            // Cast intrinsic for `Ref(String) -> Externref`.
+            const ret = getStringFromWasm0(arg0, arg1);
+            return ret;
         },
         __wbindgen_init_externref_table: function() {
             const table = wasm.__wbindgen_externrefs;
@@ -413,12 +593,18 @@ function __wbg_get_imports() {
 const KeyFinalization = (typeof FinalizationRegistry === 'undefined')
     ? { register: () => {}, unregister: () => {} }
     : new FinalizationRegistry(ptr => wasm.__wbg_key_free(ptr, 1));
+const NearestFinalization = (typeof FinalizationRegistry === 'undefined')
+    ? { register: () => {}, unregister: () => {} }
+    : new FinalizationRegistry(ptr => wasm.__wbg_nearest_free(ptr, 1));
 const PlanFinalization = (typeof FinalizationRegistry === 'undefined')
     ? { register: () => {}, unregister: () => {} }
     : new FinalizationRegistry(ptr => wasm.__wbg_plan_free(ptr, 1));
 const QueryFinalization = (typeof FinalizationRegistry === 'undefined')
     ? { register: () => {}, unregister: () => {} }
     : new FinalizationRegistry(ptr => wasm.__wbg_query_free(ptr, 1));
+const ScoresFinalization = (typeof FinalizationRegistry === 'undefined')
+    ? { register: () => {}, unregister: () => {} }
+    : new FinalizationRegistry(ptr => wasm.__wbg_scores_free(ptr, 1));
 
 function addToExternrefTable0(obj) {
     const idx = wasm.__externref_table_alloc();
@@ -445,6 +631,14 @@ function getArrayU32FromWasm0(ptr, len) {
 function getArrayU8FromWasm0(ptr, len) {
     ptr = ptr >>> 0;
     return getUint8ArrayMemory0().subarray(ptr / 1, ptr / 1 + len);
+}
+
+let cachedDataViewMemory0 = null;
+function getDataViewMemory0() {
+    if (cachedDataViewMemory0 === null || cachedDataViewMemory0.buffer.detached === true || (cachedDataViewMemory0.buffer.detached === undefined && cachedDataViewMemory0.buffer !== wasm.memory.buffer)) {
+        cachedDataViewMemory0 = new DataView(wasm.memory.buffer);
+    }
+    return cachedDataViewMemory0;
 }
 
 let cachedFloat64ArrayMemory0 = null;
@@ -483,6 +677,10 @@ function handleError(f, args) {
         const idx = addToExternrefTable0(e);
         wasm.__wbindgen_exn_store(idx);
     }
+}
+
+function isLikeNone(x) {
+    return x === undefined || x === null;
 }
 
 function passArray32ToWasm0(arg, malloc) {
@@ -583,6 +781,7 @@ function __wbg_finalize_init(instance, module) {
     wasmInstance = instance;
     wasm = instance.exports;
     wasmModule = module;
+    cachedDataViewMemory0 = null;
     cachedFloat64ArrayMemory0 = null;
     cachedUint32ArrayMemory0 = null;
     cachedUint8ArrayMemory0 = null;

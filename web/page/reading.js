@@ -22,7 +22,8 @@ function rowsOf(numbers, width) {
 
 function classesOf(plan, { predictions, scores, probabilities }) {
   const { compiled, classes } = plan;
-  const error = plan.deploymentError ?? plan.error;
+  // None errs where all is whole numbers, as of trees.
+  const error = plan.deploymentError ?? plan.error ?? 0;
   return scores.map((row, at) => {
     const label = String(predictions[at]);
     const places = compiled.places(flat(moved(row, SURE * error)));
@@ -40,8 +41,9 @@ function classesOf(plan, { predictions, scores, probabilities }) {
 }
 
 function numbersOf(plan, { predictions, scores }) {
+  const error = plan.error ?? 0;
   const all = (by) => rowsOf(plan.compiled.numbers(flat(scores.map((row) => row.map((x) => x + by)))), plan.outputs);
-  const [below, above] = [all(-WIDE * plan.error), all(WIDE * plan.error)];
+  const [below, above] = [all(-WIDE * error), all(WIDE * error)];
   return predictions.map((found, at) => ({
     numbers: [found].flat().map((value, place) => ({
       value,
@@ -56,7 +58,7 @@ function scored(plan, found) {
 }
 
 /** What is read of answers, by the protocol of the plan. */
-const READERS = { linear: scored };
+const READERS = { linear: scored, trees: scored };
 
 /**
  * One reading for each sample: `label`, `sure` and `shares` of a class, or `numbers`.
@@ -65,5 +67,5 @@ const READERS = { linear: scored };
  * @param {{predictions: Array, scores: number[][], probabilities: number[][]|null}} found
  */
 export function readings(plan, found) {
-  return READERS[plan.protocol ?? "linear"](plan, found);
+  return READERS[plan.protocol](plan, found);
 }

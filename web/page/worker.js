@@ -12,7 +12,7 @@ let keying = null;
 /** Whether the browser keeps the key: "new", "kept", or "session". */
 let state = "new";
 /** Plans whose server is given public keys. */
-const hasKeys = () => plan.hidden !== null;
+const hasKeys = () => plan.needsKeys;
 
 function tell(news) {
   state = news;

@@ -7,8 +7,7 @@ use hesc_schemes::rlwe::{Rlwe, SecretKey};
 use rand_core::{CryptoRng, SeedableRng};
 use zeroize::Zeroizing;
 
-use crate::message::{self, ANSWER, NAME, QUERY};
-use crate::{ClientError, Plan, Table};
+use crate::{ClientError, Plan, Table, message};
 
 type Found<T> = Result<T, ClientError>;
 
@@ -92,11 +91,7 @@ impl Plan {
     /// # Errors
     /// None of a plan that was read.
     pub fn generate_keys(&self, rng: &mut impl CryptoRng) -> Found<(SecretKey, Vec<u8>)> {
-        let scheme = scheme(self);
-        let (secret, public) = scheme.generate_keys(rng);
-        let public = scheme.public_key_to_bytes(&public);
-        let framed = public_keys::join(&[(Part::Public, &public)]).map_err(PlanError::from)?;
-        Ok((secret, framed))
+        keys(scheme(self), rng)
     }
 
     /// A query of features that [`Plan::prepared`] gave, under a key of the plan's set.
@@ -110,15 +105,8 @@ impl Plan {
         features: &[f64],
         rng: &mut R,
     ) -> Found<Vec<u8>> {
-        let (ring, width) = (self.ring(), self.steps().width());
-        if !features.len().is_multiple_of(width) {
-            let found = format!("{} numbers", features.len());
-            return Err(ClientError::Shape { inputs: width, found });
-        }
-        let (samples, most) = (features.len() / width, self.rows());
-        let Some(count) = u32::try_from(samples).ok().filter(|_| samples <= most) else {
-            return Err(ClientError::Samples { samples, most });
-        };
+        let ring = self.ring();
+        let count = self.columns().count(features, self.rows())?;
         let parts: Vec<Vec<u8>> = match ring.parts() {
             [only] => vec![ring_products::encrypt(only, secret, features, rng)?],
             several => {
@@ -129,10 +117,7 @@ impl Plan {
                 several.iter().enumerate().map(encrypt).collect::<Result<_, _>>()?
             }
         };
-        let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
-        let mut data = vec![0; message::size(&parts)?];
-        message::write(&mut data, QUERY, self.digest(), &[0; NAME], count, &parts)?;
-        Ok(data)
+        message::query(self.digest(), count, &parts)
     }
 
     /// The scores of an answer, a row for each sample, for the key owner's eyes.
@@ -150,20 +135,12 @@ impl Plan {
         answer: &[u8],
         query: Option<&[u8]>,
     ) -> Found<Zeroizing<Vec<f64>>> {
-        let (digest, rings) = (self.digest(), self.ring().parts());
-        let (head, parts) = message::read(answer, ANSWER, digest, Some(rings.len()))?;
-        if let Some(query) = query {
-            let (asked, _) = message::read(query, QUERY, digest, None)?;
-            as_many(head.samples as usize, asked.samples as usize)?;
-            if head.query != message::name_of(query) {
-                let text = "the answer is to another query; take the two that belong together";
-                return Err(ClientError::document(text));
-            }
-        }
+        let rings = self.ring().parts();
+        let opened = message::opened(self.digest(), answer, query, Some(rings.len()))?;
         let mut total: Option<Zeroizing<Vec<f64>>> = None;
-        for (ring, part) in rings.iter().zip(parts) {
+        for (ring, part) in rings.iter().zip(opened.parts) {
             let scores = ring_products::decrypt(ring, secret, part)?;
-            as_many(scores.len() / self.outputs(), head.samples as usize)?;
+            message::as_many(scores.len() / self.conclusions().outputs(), opened.samples)?;
             match &mut total {
                 None => total = Some(scores),
                 Some(total) => total.iter_mut().zip(scores.iter()).for_each(|(a, b)| *a += b),
@@ -173,17 +150,15 @@ impl Plan {
     }
 }
 
-/// The scheme of all ring products.
-fn scheme(plan: &Plan) -> &Rlwe {
-    plan.ring().parts()[0].products().scheme()
+/// A new key, and the frame of its public one.
+pub(crate) fn keys(scheme: &Rlwe, rng: &mut impl CryptoRng) -> Found<(SecretKey, Vec<u8>)> {
+    let (secret, public) = scheme.generate_keys(rng);
+    let public = scheme.public_key_to_bytes(&public);
+    let framed = public_keys::join(&[(Part::Public, &public)]).map_err(PlanError::from)?;
+    Ok((secret, framed))
 }
 
-/// Refuses an answer of more or fewer samples than were asked about.
-fn as_many(found: usize, asked: usize) -> Found<()> {
-    if found == asked {
-        return Ok(());
-    }
-    Err(ClientError::document(format!(
-        "the answer is of {found} samples, the query of {asked}: which is whose cannot be told; ask again"
-    )))
+/// The scheme of all ring products.
+pub(crate) fn scheme(plan: &Plan) -> &Rlwe {
+    plan.ring().parts()[0].products().scheme()
 }

@@ -2,6 +2,7 @@
 
 use crate::document::Fields;
 use crate::json::Json;
+use crate::labels::Classes;
 use crate::steps::sigmoid;
 use crate::{ClientError, document};
 
@@ -309,8 +310,103 @@ impl Concluding<'_> {
     }
 }
 
+/// What a plan says of scores: of how many, and what follows from them.
+#[derive(Debug)]
+pub struct Conclusions {
+    outputs: usize,
+    classes: Option<Classes>,
+    link: Link,
+    calibration: Option<Calibration>,
+}
+
+impl Conclusions {
+    /// Reads the fields `classes` and `link` of a plan of so many scores, and where it has one its calibration.
+    pub(crate) fn read(
+        fields: &Fields<'_>,
+        outputs: usize,
+        calibration: Option<&Json>,
+    ) -> Result<Self, ClientError> {
+        let classes = Classes::read_or_none(fields.get("classes"))?;
+        let link = Link::read(fields.get("link"), "link of a plan")?;
+        let calibration = match calibration {
+            None | Some(Json::Null) => None,
+            Some(value) => Some(Calibration::read(value)?),
+        };
+        Self { outputs, classes, link, calibration }.checked()
+    }
+
+    /// Of one model's scores of classes.
+    pub(crate) fn of_classes(classes: Classes, link: Link) -> Result<Self, ClientError> {
+        let outputs = if classes.len() == 2 { 1 } else { classes.len() };
+        Self { outputs, classes: Some(classes), link, calibration: None }.checked()
+    }
+
+    fn checked(self) -> Result<Self, ClientError> {
+        match self.concluding() {
+            Some(concluding) => concluding.check()?,
+            None if self.link.has_probabilities() => {
+                let text = "a plan has another number of classes than of scores";
+                return Err(ClientError::document(text));
+            }
+            None => check_calibration(self.link, self.outputs, self.calibration())?,
+        }
+        Ok(self)
+    }
+
+    /// Scores of a sample.
+    pub fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// A classifier's classes.
+    pub fn classes(&self) -> Option<&Classes> {
+        self.classes.as_ref()
+    }
+
+    /// What is made of scores.
+    pub fn link(&self) -> Link {
+        self.link
+    }
+
+    /// Functions of scores whose values are shares of classes, where the link is isotonic.
+    pub fn calibration(&self) -> Option<&Calibration> {
+        self.calibration.as_ref()
+    }
+
+    /// How classes follow from scores; none of a regressor.
+    fn concluding(&self) -> Option<Concluding<'_>> {
+        self.classes.as_ref().map(|classes| Concluding {
+            link: self.link,
+            outputs: self.outputs,
+            classes: classes.len(),
+            calibration: self.calibration.as_ref(),
+        })
+    }
+
+    /// Places of the classes that rows of scores are of; none of a regressor, see [`Conclusions::numbers`].
+    ///
+    /// # Errors
+    /// None of a plan that was read.
+    pub fn predictions(&self, scores: &[f64]) -> Result<Option<Vec<usize>>, ClientError> {
+        self.concluding().map(|concluding| concluding.places(scores)).transpose()
+    }
+
+    /// A regressor's numbers for scores.
+    pub fn numbers(&self, scores: &[f64]) -> Vec<f64> {
+        scores.iter().map(|&score| self.link.number(score)).collect()
+    }
+
+    /// Probabilities of all classes, a row for each row of scores.
+    ///
+    /// # Errors
+    /// [`ClientError::NoProbabilities`] for scores that give none.
+    pub fn probabilities(&self, scores: &[f64]) -> Result<Vec<f64>, ClientError> {
+        self.concluding().ok_or(ClientError::NoProbabilities)?.probabilities(scores)
+    }
+}
+
 /// Refuses a calibration that is missing, of another link, or of another number of scores.
-pub(crate) fn check_calibration(
+fn check_calibration(
     link: Link,
     outputs: usize,
     calibration: Option<&Calibration>,

@@ -71,7 +71,6 @@ impl<'a> Fields<'a> {
     }
 
     /// A list of texts.
-    #[cfg(feature = "words")]
     pub(crate) fn texts(&self, name: &str) -> Found<Vec<&'a str>> {
         let wrong = || ClientError::document(format!("{} are texts", self.named(name)));
         let text = |value: &'a Json| match value {
@@ -82,7 +81,6 @@ impl<'a> Fields<'a> {
     }
 
     /// A truth value.
-    #[cfg(feature = "words")]
     pub(crate) fn truth(&self, name: &str) -> Found<bool> {
         match self.get(name) {
             Json::Truth(found) => Ok(*found),
@@ -158,6 +156,17 @@ pub(crate) fn of_kind<'a>(document: &'a Json, kind: &'a str, names: &[&str]) -> 
         return Ok(Fields { given, what: kind });
     }
     Err(other_fields(names, kind))
+}
+
+/// Fields of a plan of this protocol, which are those named.
+pub(crate) fn of_plan<'a>(document: &'a Json, protocol: &str, names: &[&str]) -> Found<Fields<'a>> {
+    let fields = of_kind(document, "plan", names)?;
+    if fields.get("protocol") == &Json::Text(protocol.to_owned()) {
+        return Ok(fields);
+    }
+    Err(ClientError::document(format!(
+        "this plan is of another protocol than {protocol}; check what was sent"
+    )))
 }
 
 /// Bytes in base64, in the one form that is written.

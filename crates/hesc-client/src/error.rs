@@ -72,7 +72,35 @@ pub enum ClientError {
         /// Of how many.
         all: usize,
     },
-    /// What the plan of a ring product, or the key, refuses.
+    /// A feature that the model's own library refuses.
+    #[error(
+        "{at} is too large: this model's library compares float32, and refuses what is beyond {most:.4e}. clip=True, or \
+         --clip, takes the largest number that it compares"
+    )]
+    TooLarge {
+        /// The first of them.
+        at: Place,
+        /// The largest absolute value that it takes.
+        most: f64,
+    },
+    /// A vector that a search does not take.
+    #[error("sample {sample} {problem}")]
+    Vector {
+        /// The first of them.
+        sample: usize,
+        /// What is wrong with it, and what to do.
+        problem: &'static str,
+    },
+    /// Distances from samples that are not at hand.
+    #[error("Euclidean distances are from the samples of the query: give query=, or --query")]
+    NoQuery,
+    /// A search whose clients give the server keys.
+    #[error(
+        "clients of this search give the server keys of megabytes, which this client does not make: plan it with \
+         keys=False, or take Python's client"
+    )]
+    Keys,
+    /// What the plan of a ring product, of trees or of a search, or the key, refuses.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// A message of other sizes than any reader takes.
@@ -111,6 +139,7 @@ impl ClientError {
             | Self::Missing { at: Place { column, name, .. } }
             | Self::Unknown { at: Place { column, name, .. }, .. }
             | Self::NoCode { at: Place { column, name, .. } }
+            | Self::TooLarge { at: Place { column, name, .. }, .. }
             | Self::Beyond { column, name, .. } => {
                 *name = column.and_then(|column| names.get(column)).cloned();
             }
@@ -154,7 +183,7 @@ fn bracketed(name: Option<&str>) -> String {
 }
 
 /// A name as Python writes it.
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     let mark = if name.contains('\'') && !name.contains('"') { '"' } else { '\'' };
     let mut found = String::from(mark);
     for letter in name.chars() {

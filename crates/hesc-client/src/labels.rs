@@ -46,7 +46,15 @@ impl Classes {
         Self::read(&Json::read(data).ok_or_else(not_apart)?)
     }
 
-    pub(crate) fn read(value: &Json) -> Result<Self, ClientError> {
+    /// A classifier's classes; none of a regressor.
+    pub(crate) fn read_or_none(value: &Json) -> Result<Option<Self>, ClientError> {
+        match value {
+            Json::Null => Ok(None),
+            value => Self::read(value).map(Some),
+        }
+    }
+
+    fn read(value: &Json) -> Result<Self, ClientError> {
         let fields = Fields::exactly(value, &["type", "values"], "list of classes")?;
         let types = ["bool", "int", "float", "str"];
         let kind = crate::document::one_of(fields.get("type"), &types, "a type of classes")?;

@@ -12,24 +12,35 @@
 //! `python/hesc/models` and `python/hesc/protocols/linear`.
 
 mod client;
+mod columns;
 mod conclusions;
 mod document;
 mod error;
+mod fidelity;
 mod json;
 mod labels;
 mod matrix;
 pub mod message;
+mod model_plan;
 mod plan;
+mod search;
 pub mod steps;
 mod table;
+mod trees;
+mod vectors;
 
 pub use client::{Client, Query};
-pub use conclusions::{Calibration, Concluding, Link};
+pub use columns::Columns;
+pub use conclusions::{Calibration, Concluding, Conclusions, Link};
 pub use error::{ClientError, Place};
+pub use fidelity::Fidelity;
 pub use labels::Classes;
-pub use plan::{Fidelity, Plan, Protocol, Rings, rows};
-pub use steps::{Prepared, Steps};
+pub use model_plan::ModelPlan;
+pub use plan::{Plan, Protocol, Rings, rows};
+pub use search::{Metric, Nearest, SearchPlan, Values, Voting};
+pub use steps::{Letters, Prepared, Steps};
 pub use table::{Kind, Table, Words};
+pub use trees::TreesPlan;
 
 /// What documents and plans have at most, for who writes them.
 pub mod limits {

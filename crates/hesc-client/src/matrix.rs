@@ -1,7 +1,7 @@
 //! Products of rows with a matrix, each sum in one order whatever rows there are beside it.
 
-/// Outputs that are summed side by side.
-const WIDE: usize = 8;
+/// Outputs that are summed side by side: one where a page would fetch loops for each number of them.
+const WIDE: usize = if cfg!(target_family = "wasm") { 1 } else { 8 };
 /// Rows that are summed at once.
 const HIGH: usize = 4;
 
@@ -36,6 +36,7 @@ impl Matrix {
         for (first, group) in (0..self.outputs).step_by(WIDE).zip(groups) {
             let size = [self.inputs, self.outputs, first];
             match group.len() / self.inputs {
+                _ if WIDE == 1 => sums::<1>(rows, group, &mut out, size),
                 8 => eight(rows, group, &mut out, size),
                 count => fewer(rows, group, &mut out, size, count),
             }

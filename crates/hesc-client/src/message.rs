@@ -193,6 +193,83 @@ pub fn write(
     Ok(())
 }
 
+/// A query of a plan, of so many samples.
+///
+/// # Errors
+/// [`ClientError::Size`] as [`size`].
+pub(crate) fn query(plan: &[u8], samples: u32, parts: &[Vec<u8>]) -> Result<Vec<u8>, ClientError> {
+    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+    let mut data = vec![0; size(&parts)?];
+    write(&mut data, QUERY, plan, &[0; NAME], samples, &parts)?;
+    Ok(data)
+}
+
+/// An answer, and the query that it is to.
+pub(crate) struct Opened<'a> {
+    /// How many samples it is of.
+    pub samples: usize,
+    /// Its parts.
+    pub parts: Vec<&'a [u8]>,
+    /// Those of the query, where that is given.
+    pub asked: Option<Vec<&'a [u8]>>,
+}
+
+impl Opened<'_> {
+    /// Refuses an answer of more samples than a query of its plan has.
+    ///
+    /// # Errors
+    /// [`ClientError::Document`] for it.
+    pub fn check_samples(&self, most: usize) -> Result<(), ClientError> {
+        if self.samples <= most {
+            return Ok(());
+        }
+        let text = format!(
+            "an answer of this plan has {most} samples at most; this one says {}",
+            self.samples
+        );
+        Err(ClientError::document(text))
+    }
+}
+
+/// Opens the answer to a query of a plan, of so many parts where their number is given.
+///
+/// # Errors
+/// [`ClientError::Document`] for damaged bytes, another plan's, the answer to another query, and another number of samples.
+pub(crate) fn opened<'a>(
+    plan: &[u8],
+    answer: &'a [u8],
+    query: Option<&'a [u8]>,
+    parts: Option<usize>,
+) -> Result<Opened<'a>, ClientError> {
+    let (head, parts) = read(answer, ANSWER, plan, parts)?;
+    let samples = head.samples as usize;
+    let mut asked = None;
+    if let Some(query) = query {
+        let (own, sent) = read(query, QUERY, plan, None)?;
+        as_many(samples, own.samples as usize)?;
+        if head.query != name_of(query) {
+            return Err(of_another_query());
+        }
+        asked = Some(sent);
+    }
+    Ok(Opened { samples, parts, asked })
+}
+
+/// What is said of an answer that does not belong to a query.
+pub(crate) fn of_another_query() -> ClientError {
+    ClientError::document("the answer is to another query; take the two that belong together")
+}
+
+/// Refuses an answer of more or fewer samples than were asked about.
+pub(crate) fn as_many(found: usize, asked: usize) -> Result<(), ClientError> {
+    if found == asked {
+        return Ok(());
+    }
+    Err(ClientError::document(format!(
+        "the answer is of {found} samples, the query of {asked}: which is whose cannot be told; ask again"
+    )))
+}
+
 /// Name of a query, which its answer repeats: the first bytes of SHA-256 of its wire form.
 ///
 /// Ciphertexts are random: no two queries have one name, and it tells nothing of samples.

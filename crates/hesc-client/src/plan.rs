@@ -1,15 +1,11 @@
 //! The plan of a linear model, or of trees in public bins, as its client has it.
 
-use std::sync::Arc;
-
 use hesc_circuits::ring_products;
 use sha2::{Digest as _, Sha256};
 
-use crate::conclusions::{Calibration, Concluding, Link, check_calibration};
-use crate::document::{self, Fields, is_name};
+use crate::document::{self, Fields};
 use crate::json::Json;
-use crate::labels::Classes;
-use crate::{ClientError, Prepared, Steps, Table, steps};
+use crate::{ClientError, Columns, Conclusions, Fidelity, Prepared, Table};
 
 type Found<T> = Result<T, ClientError>;
 
@@ -22,9 +18,6 @@ const CIPHERTEXTS: usize = 64;
 pub const MOST_PARTS: usize = 64;
 /// Features times outputs of one ring product, at most.
 pub const PLACES: usize = 1 << 15;
-/// What was changed in a model that is not the one that was fitted.
-const WAYS: [&str; 2] = ["bins", "additive"];
-
 /// Who has the weights that a plan of linear scores is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
@@ -47,23 +40,6 @@ impl Protocol {
             Self::Outsourced => "outsourced",
         }
     }
-}
-
-/// How near what is computed comes to the model that was fitted.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Fidelity {
-    /// What was changed: `bins` or `additive`.
-    pub way: &'static str,
-    /// Rows that both were compared on.
-    pub rows: u64,
-    /// Whether what is computed was made without these rows.
-    pub unseen: bool,
-    /// The share of rows that both put in the same class; none of regressors.
-    pub agreement: Option<f64>,
-    /// The share of the variance of the fitted model's scores; none where it has none.
-    pub explained: Option<f64>,
-    /// The root mean square of the difference of their scores.
-    pub apart: f64,
 }
 
 /// One ring product, or several whose scores add up: every one takes each n-th feature.
@@ -195,12 +171,9 @@ pub fn rows(first: &ring_products::Plan, count: usize) -> usize {
 /// Public, and the same on both sides: ranges, transforms, names, and the ring product's plan.
 #[derive(Debug)]
 pub struct Plan {
-    names: Vec<String>,
-    steps: Arc<Steps>,
+    columns: Columns,
     ring: Rings,
-    classes: Option<Classes>,
-    link: Link,
-    calibration: Option<Calibration>,
+    conclusions: Conclusions,
     fidelity: Option<Fidelity>,
     digest: [u8; 32],
 }
@@ -212,34 +185,17 @@ impl Plan {
     /// [`ClientError::Document`] for damaged bytes, another document's or protocol's, and fields that do not fit;
     /// [`ClientError::Plan`] for a ring product's plan that nobody derives.
     pub fn from_bytes(data: &[u8], protocol: Protocol) -> Found<Self> {
-        let document = document::read(data, "plan")?;
-        let fields = document::of_kind(&document, "plan", &FIELDS)?;
-        let name = protocol.name();
-        if fields.get("protocol") != &Json::Text(name.to_owned()) {
-            return Err(ClientError::document(format!(
-                "this plan is of another protocol than {name}; check what was sent"
-            )));
-        }
-        let most = steps::WIDEST;
-        let inputs = fields.whole("inputs", 1, most).map_err(|_| {
-            ClientError::document(format!("inputs of a plan is a whole number from 1 to {most}"))
-        })?;
-        let names = read_names(fields.get("names"), inputs)?;
-        let steps = Arc::new(Steps::read(fields.get("steps"), inputs)?);
+        Self::read(&document::read(data, "plan")?, Sha256::digest(data).into(), protocol)
+    }
+
+    /// Reads a document whose bytes have this digest.
+    pub(crate) fn read(document: &Json, digest: [u8; 32], protocol: Protocol) -> Found<Self> {
+        let fields = document::of_plan(document, protocol.name(), &FIELDS)?;
+        let columns = Columns::read(&fields)?;
         let ring = Rings::read(fields.get("ring"), "ring of a plan")?;
-        let classes = match fields.get("classes") {
-            Json::Null => None,
-            value => Some(Classes::read(value)?),
-        };
-        let link = Link::read(fields.get("link"), "link of a plan")?;
-        let calibration = match fields.get("calibration") {
-            Json::Null => None,
-            value => Some(Calibration::read(value)?),
-        };
-        let fidelity = match fields.get("fidelity") {
-            Json::Null => None,
-            value => Some(read_fidelity(value)?),
-        };
+        let outputs = ring.parts[0].layout().outputs;
+        let conclusions = Conclusions::read(&fields, outputs, Some(fields.get("calibration")))?;
+        let fidelity = Fidelity::read(fields.get("fidelity"))?;
         let encrypted = ring.parts[0].declared().encrypted().is_some();
         if encrypted != (protocol == Protocol::Outsourced) {
             return Err(ClientError::document(match protocol {
@@ -247,45 +203,16 @@ impl Plan {
                 Protocol::Outsourced => "an outsourced plan of hesc.ml has weights in the clear",
             }));
         }
-        if steps.width() != ring.features {
+        if columns.steps().width() != ring.features {
             let text = "the transforms of a plan give another number of features than it has";
             return Err(ClientError::document(text));
         }
-        let digest = Sha256::digest(data).into();
-        let plan = Self { names, steps, ring, classes, link, calibration, fidelity, digest };
-        plan.check_conclusions()?;
-        Ok(plan)
+        Ok(Self { columns, ring, conclusions, fidelity, digest })
     }
 
-    fn check_conclusions(&self) -> Found<()> {
-        if let Some(concluding) = self.concluding() {
-            return concluding.check();
-        }
-        if self.link.has_probabilities() {
-            let text = "a plan has another number of classes than of scores";
-            return Err(ClientError::document(text));
-        }
-        check_calibration(self.link, self.outputs(), self.calibration.as_ref())
-    }
-
-    /// How classes follow from scores; none of a regressor.
-    fn concluding(&self) -> Option<Concluding<'_>> {
-        self.classes.as_ref().map(|classes| Concluding {
-            link: self.link,
-            outputs: self.outputs(),
-            classes: classes.len(),
-            calibration: self.calibration.as_ref(),
-        })
-    }
-
-    /// Names of the columns of a sample, or none.
-    pub fn names(&self) -> &[String] {
-        &self.names
-    }
-
-    /// What the client does with samples before it encrypts them.
-    pub fn steps(&self) -> &Arc<Steps> {
-        &self.steps
+    /// Columns of a sample, and what the client does with them before it encrypts.
+    pub fn columns(&self) -> &Columns {
+        &self.columns
     }
 
     /// Sizes, scales and ranges.
@@ -293,19 +220,9 @@ impl Plan {
         &self.ring
     }
 
-    /// A classifier's classes.
-    pub fn classes(&self) -> Option<&Classes> {
-        self.classes.as_ref()
-    }
-
-    /// What is made of scores.
-    pub fn link(&self) -> Link {
-        self.link
-    }
-
-    /// Functions of scores whose values are shares of classes, where the link is isotonic.
-    pub fn calibration(&self) -> Option<&Calibration> {
-        self.calibration.as_ref()
+    /// What follows from scores.
+    pub fn conclusions(&self) -> &Conclusions {
+        &self.conclusions
     }
 
     /// Where what is computed is not the model that was fitted: how near it comes.
@@ -318,11 +235,6 @@ impl Plan {
         &self.digest
     }
 
-    /// Scores of a sample.
-    pub fn outputs(&self) -> usize {
-        self.ring.parts[0].layout().outputs
-    }
-
     /// Samples of one query, at most.
     pub fn rows(&self) -> usize {
         rows(&self.ring.parts[0], self.ring.parts.len())
@@ -331,87 +243,8 @@ impl Plan {
     /// Features of samples within their ranges.
     ///
     /// # Errors
-    /// As [`Steps::prepared`], by the names of the columns; [`ClientError::Shape`] for no sample.
+    /// As [`crate::Steps::prepared`], by the names of the columns; [`ClientError::Shape`] for no sample.
     pub fn prepared(&self, table: Table<'_>, clip: bool) -> Found<Prepared> {
-        if table.rows == 0 {
-            let (inputs, found) = (self.steps.inputs(), "no row".to_owned());
-            return Err(ClientError::Shape { inputs, found });
-        }
-        let ready = self.steps.prepared(table, [&self.ring.low, &self.ring.high], clip);
-        ready.map_err(|error| error.with_names(&self.names))
+        self.columns.prepared(table, [&self.ring.low, &self.ring.high], clip)
     }
-
-    /// Places of the classes that rows of scores are of; none of a regressor, see [`Plan::numbers`].
-    ///
-    /// # Errors
-    /// None of a plan that was read.
-    pub fn predictions(&self, scores: &[f64]) -> Found<Option<Vec<usize>>> {
-        self.concluding().map(|concluding| concluding.places(scores)).transpose()
-    }
-
-    /// A regressor's numbers for scores.
-    pub fn numbers(&self, scores: &[f64]) -> Vec<f64> {
-        scores.iter().map(|&score| self.link.number(score)).collect()
-    }
-
-    /// Probabilities of all classes, a row for each row of scores.
-    ///
-    /// # Errors
-    /// [`ClientError::NoProbabilities`] for scores that give none.
-    pub fn probabilities(&self, scores: &[f64]) -> Found<Vec<f64>> {
-        self.concluding().ok_or(ClientError::NoProbabilities)?.probabilities(scores)
-    }
-}
-
-/// Names of so many features, one for each and each another, or none.
-fn read_names(value: &Json, inputs: usize) -> Found<Vec<String>> {
-    let name = |value: &Json| match value {
-        Json::Text(text) if is_name(text) => Some(text.clone()),
-        _ => None,
-    };
-    let names: Option<Vec<String>> = match value {
-        Json::List(values) => values.iter().map(name).collect(),
-        _ => None,
-    };
-    let names = names.ok_or_else(|| {
-        ClientError::document(format!(
-            "names: a list of texts of {} printable letters at most was expected",
-            document::NAME
-        ))
-    })?;
-    if !names.is_empty() && names.len() != inputs {
-        let text = "a plan of hesc.ml has a number of features, and as many names or none";
-        return Err(ClientError::document(text));
-    }
-    let apart: std::collections::HashSet<&String> = names.iter().collect();
-    if apart.len() != names.len() {
-        let text = "a plan of hesc.ml has one name for several features";
-        return Err(ClientError::document(text));
-    }
-    Ok(names)
-}
-
-fn read_fidelity(value: &Json) -> Found<Fidelity> {
-    let names = ["way", "rows", "unseen", "agreement", "explained", "apart"];
-    let fields = Fields::exactly(value, &names, "fidelity")?;
-    let way = WAYS[document::one_of(fields.get("way"), &WAYS, "what a fidelity is of")?];
-    let share = |name: &str| match fields.get(name) {
-        Json::Null => Some(None),
-        Json::Number(share) if *share <= 1.0 => Some(Some(*share)),
-        _ => None,
-    };
-    let sound = || {
-        let Json::Whole(rows @ 1..0x20_0000_0000_0000) = fields.get("rows") else { return None };
-        let Json::Truth(unseen) = fields.get("unseen") else { return None };
-        let agreement = share("agreement")?;
-        let Json::Number(apart @ 0.0..) = fields.get("apart") else { return None };
-        if agreement.is_some_and(|share| share < 0.0) {
-            return None;
-        }
-        let (rows, explained) = (rows.unsigned_abs(), share("explained")?);
-        Some(Fidelity { way, rows, unseen: *unseen, agreement, explained, apart: *apart })
-    };
-    sound().ok_or_else(|| {
-        ClientError::document("the fidelity of a plan is shares up to 1, of a number of rows")
-    })
 }

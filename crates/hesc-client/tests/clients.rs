@@ -93,10 +93,10 @@ fn samples_go_up_and_scores_come_back() {
             "{found}, {expected}"
         );
     }
-    let places = client.plan().predictions(&scores).unwrap();
-    assert_eq!(places, client.plan().predictions(&expected).unwrap());
-    assert_eq!(client.plan().link(), Link::Softmax);
-    let shares = client.plan().probabilities(&scores).unwrap();
+    let places = client.plan().conclusions().predictions(&scores).unwrap();
+    assert_eq!(places, client.plan().conclusions().predictions(&expected).unwrap());
+    assert_eq!(client.plan().conclusions().link(), Link::Softmax);
+    let shares = client.plan().conclusions().probabilities(&scores).unwrap();
     assert!(shares.chunks(3).all(|row| (row.iter().sum::<f64>() - 1.0).abs() < 1e-12));
     // The key that was kept reads it too, another does not.
     let plan = || linear(&document("", "")).unwrap();
@@ -177,8 +177,8 @@ fn what_does_not_belong_together_is_refused() {
     assert!(said(client.decrypt(&damaged, None)).contains("is damaged"));
     let text = String::from_utf8(document("classes", "null")).unwrap();
     let regressor = linear(text.replace("softmax", "square").as_bytes()).unwrap();
-    assert_eq!(regressor.predictions(&[0.0; 3]), Ok(None));
-    assert_eq!(regressor.numbers(&[-3.0, 0.0, 1.0]), [9.0, 0.0, 1.0]);
+    assert_eq!(regressor.conclusions().predictions(&[0.0; 3]), Ok(None));
+    assert_eq!(regressor.conclusions().numbers(&[-3.0, 0.0, 1.0]), [9.0, 0.0, 1.0]);
     let (other, _) = Client::generate(regressor, &mut rng).unwrap();
     assert!(said(other.decrypt(&answer, None)).contains("of another plan"));
     let error = client.encrypt(table(&[3.0, 9.0]), false, &mut rng).unwrap_err();
@@ -202,8 +202,14 @@ fn what_does_not_belong_together_is_refused() {
 #[test]
 fn plans_that_lie_are_refused() {
     let plan = linear(&document("", "")).unwrap();
-    assert_eq!(plan.classes(), Some(&Classes::Texts(["a", "b", "c"].map(String::from).into())));
-    assert_eq!((plan.names().len(), plan.outputs(), plan.fidelity()), (2, 3, None));
+    assert_eq!(
+        plan.conclusions().classes(),
+        Some(&Classes::Texts(["a", "b", "c"].map(String::from).into()))
+    );
+    assert_eq!(
+        (plan.columns().names().len(), plan.conclusions().outputs(), plan.fidelity()),
+        (2, 3, None)
+    );
     let hidden = Declared {
         protection: Protection::Hidden(Hiding { answers: 100, statistical_bits: 40 }),
         ..ring().declared().clone()

@@ -47,17 +47,17 @@ impl ClientPlan {
 
     #[getter]
     fn inputs(&self) -> usize {
-        self.0.steps().inputs()
+        self.0.columns().steps().inputs()
     }
 
     #[getter]
     fn names(&self) -> &[String] {
-        self.0.names()
+        self.0.columns().names()
     }
 
     #[getter]
     fn steps(&self) -> Steps {
-        Steps(Arc::clone(self.0.steps()))
+        Steps(Arc::clone(self.0.columns().steps()))
     }
 
     #[getter]
@@ -72,17 +72,17 @@ impl ClientPlan {
 
     #[getter]
     fn classes<'py>(&self, py: Python<'py>) -> PyResult<Option<Any<'py>>> {
-        self.0.classes().map(|classes| classes_of(py, classes)).transpose()
+        self.0.conclusions().classes().map(|classes| classes_of(py, classes)).transpose()
     }
 
     #[getter]
     fn link(&self) -> &'static str {
-        self.0.link().name()
+        self.0.conclusions().link().name()
     }
 
     #[getter]
     fn calibration<'py>(&self, py: Python<'py>) -> Option<(Row<'py>, Row<'py>, Row<'py>)> {
-        let functions = self.0.calibration()?.functions();
+        let functions = self.0.conclusions().calibration()?.functions();
         let of = |place: usize| {
             let points = functions.iter().flatten().map(|point| point[place]);
             PyArray1::from_iter(py, points)
@@ -105,7 +105,7 @@ impl ClientPlan {
         secret: &VectorSecretKey,
         features: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (width, found) = (self.0.steps().width(), features.shape()[1]);
+        let (width, found) = (self.0.columns().steps().width(), features.shape()[1]);
         if found != width {
             let text = format!("features are rows of {width} numbers; got {found} in a row");
             return Err(ShapeError::new_err(text));
@@ -127,7 +127,7 @@ impl ClientPlan {
         let answer = whole_message(answer, message::ANSWER)?;
         let query = query.map(|query| whole_message(query, message::QUERY)).transpose()?;
         let scores = py.compute(|| self.0.decrypt(&secret.1, answer, query));
-        let (scores, outputs) = (scores.map_err(client_to_py)?, self.0.outputs());
+        let (scores, outputs) = (scores.map_err(client_to_py)?, self.0.conclusions().outputs());
         scores.to_pyarray(py).reshape([scores.len() / outputs, outputs])
     }
 }

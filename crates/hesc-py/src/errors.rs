@@ -173,9 +173,11 @@ pub fn client_to_py(error: ClientError) -> PyErr {
     let text = error.to_string();
     match error {
         ClientError::Document { .. } => WireError::new_err(text),
-        ClientError::NoWords | ClientError::Size { .. } | ClientError::NoProbabilities => {
-            ParameterError::new_err(text)
-        }
+        ClientError::NoWords
+        | ClientError::Keys
+        | ClientError::NoQuery
+        | ClientError::Size { .. }
+        | ClientError::NoProbabilities => ParameterError::new_err(text),
         ClientError::Shape { .. } | ClientError::Samples { .. } => ShapeError::new_err(text),
         ClientError::Plan(error) => plan_to_py(error),
         _ => OutOfRangeError::new_err(text),

@@ -9,7 +9,8 @@ thread_local! {
 /// of one costs a change of threads, as much as the work of several blocks.
 #[must_use]
 pub fn several_threads() -> bool {
-    let several = rayon::current_num_threads() > 1;
+    // WebAssembly has one, and what several threads would do is left out of what a page fetches.
+    let several = !cfg!(target_family = "wasm") && rayon::current_num_threads() > 1;
     if several {
         note_shared();
     }

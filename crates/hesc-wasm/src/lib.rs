@@ -4,16 +4,17 @@
 //! memory, and leaves it sealed under a passphrase and in no other way. All that the module frees it wipes, copies of
 //! arguments and results among them.
 
+mod letters;
 mod refusals;
 mod said;
 
-use hesc_client::{Protocol, Table, Words};
+use hesc_client::{ClientError, Conclusions, ModelPlan, Table, Words};
 use hesc_math::{AesCtrRng, MathError, RngSeed};
-use hesc_schemes::rlwe::{Rlwe, SecretKey};
+use hesc_schemes::rlwe::SecretKey;
 use hesc_schemes::{SchemeError, sealing};
 use rand_core::SeedableRng as _;
 use wasm_bindgen::prelude::*;
-use zeroize::Zeroize as _;
+use zeroize::{Zeroize as _, Zeroizing};
 use zeroizing_alloc::ZeroAlloc;
 
 use refusals::{Refused, refused};
@@ -22,9 +23,9 @@ use refusals::{Refused, refused};
 #[global_allocator]
 static ALLOCATOR: ZeroAlloc<std::alloc::System> = ZeroAlloc(std::alloc::System);
 
-/// What client and server of linear scores agree upon: public.
+/// What client and server of a model agree upon: public.
 #[wasm_bindgen]
-pub struct Plan(hesc_client::Plan);
+pub struct Plan(ModelPlan);
 
 /// A secret key of a plan's set, and the public one that was made with it.
 #[wasm_bindgen]
@@ -37,11 +38,16 @@ pub struct Key {
 #[wasm_bindgen]
 pub struct Query(hesc_client::Query);
 
-impl Plan {
-    fn scheme(&self) -> &Rlwe {
-        self.0.ring().parts()[0].products().scheme()
-    }
+/// What an answer says, row after row.
+#[wasm_bindgen]
+pub struct Scores {
+    numbers: Zeroizing<Vec<f64>>,
+    width: usize,
 }
+
+/// The nearest records of queries.
+#[wasm_bindgen]
+pub struct Nearest(hesc_client::Nearest);
 
 #[wasm_bindgen]
 impl Plan {
@@ -51,12 +57,13 @@ impl Plan {
     /// `WireError`: damaged bytes, or another object's.
     #[wasm_bindgen(constructor)]
     pub fn new(document: &[u8]) -> Refused<Plan> {
-        hesc_client::Plan::from_bytes(document, Protocol::Linear).map(Self).map_err(refused)
+        letters::give();
+        ModelPlan::from_bytes(document).map(Self).map_err(refused)
     }
 
-    /// What it says, as JSON.
-    pub fn said(&self) -> String {
-        said::said(&self.0).to_string()
+    /// What it says.
+    pub fn said(&self) -> js_sys::Object {
+        said::said(&self.0)
     }
 
     /// Bytes of the messages of so many samples, up and down: none for more samples than a query has.
@@ -69,13 +76,13 @@ impl Plan {
     /// # Errors
     /// None of a plan that was read.
     pub fn places(&self, scores: &[f64]) -> Refused<Vec<u32>> {
-        let places = self.0.predictions(scores).map_err(refused)?.unwrap_or_default();
-        Ok(places.into_iter().map(|place| place as u32).collect())
+        let found = self.0.conclusions().map(|own| own.predictions(scores)).transpose();
+        Ok(small(found.map_err(refused)?.flatten().unwrap_or_default()))
     }
 
     /// A regressor's numbers for scores.
     pub fn numbers(&self, scores: &[f64]) -> Vec<f64> {
-        self.0.numbers(scores)
+        self.0.conclusions().map(|own| own.numbers(scores)).unwrap_or_default()
     }
 
     /// Probabilities of all classes, a row for each row of scores.
@@ -83,7 +90,65 @@ impl Plan {
     /// # Errors
     /// `ParameterError`: scores that give none.
     pub fn probabilities(&self, scores: &[f64]) -> Refused<Vec<f64>> {
-        self.0.probabilities(scores).map_err(refused)
+        let own = self.0.conclusions().ok_or(ClientError::NoProbabilities);
+        own.and_then(|own| own.probabilities(scores)).map_err(refused)
+    }
+
+    /// Places of so many nearest records, the nearest first, a row for each row of a search's values.
+    pub fn best(&self, values: &[f64], records: usize, count: usize) -> Vec<u32> {
+        match &self.0 {
+            ModelPlan::Search(plan) => small(plan.best(values, records, count)),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The nearest records, and what they vote, of the values of a search.
+    ///
+    /// # Errors
+    /// `ParameterError`: the plan of no search.
+    pub fn nearest(&self, values: &[f64], records: usize) -> Refused<Nearest> {
+        match &self.0 {
+            ModelPlan::Search(plan) => Ok(Nearest(plan.nearest(values, records))),
+            _ => Err(refused(ClientError::NoProbabilities)),
+        }
+    }
+}
+
+#[wasm_bindgen]
+impl Scores {
+    /// Row after row.
+    #[wasm_bindgen(getter)]
+    pub fn numbers(&self) -> Vec<f64> {
+        self.numbers.to_vec()
+    }
+
+    /// Numbers in a row.
+    #[wasm_bindgen(getter)]
+    pub fn width(&self) -> usize {
+        self.width
+    }
+}
+
+#[wasm_bindgen]
+impl Nearest {
+    /// Places of the records, the nearest first, a row for each query.
+    pub fn indices(&self) -> Vec<u32> {
+        small(self.0.indices.clone())
+    }
+
+    /// Their scores or distances.
+    pub fn distances(&self) -> Vec<f64> {
+        self.0.distances.clone()
+    }
+
+    /// Scores of classes where records vote.
+    pub fn scores(&self) -> Vec<f64> {
+        self.0.votes.as_ref().map(|(scores, _)| scores.clone()).unwrap_or_default()
+    }
+
+    /// Places of the classes with most votes.
+    pub fn places(&self) -> Vec<u32> {
+        small(self.0.votes.as_ref().map(|(_, places)| places.clone()).unwrap_or_default())
     }
 }
 
@@ -104,7 +169,7 @@ impl Key {
     /// `DecryptionError`: another passphrase. `WireError`, `KeyMismatchError`: other bytes, and the key of another set.
     pub fn open(plan: &Plan, sealed: &[u8], passphrase: String, public: Vec<u8>) -> Refused<Key> {
         let bytes = sealing::open(sealed, passphrase.as_bytes()).map_err(of_scheme)?;
-        let secret = plan.scheme().secret_key_from_bytes(&bytes).map_err(of_scheme)?;
+        let secret = plan.0.scheme().secret_key_from_bytes(&bytes).map_err(of_scheme)?;
         Ok(Self { secret, public })
     }
 
@@ -113,7 +178,7 @@ impl Key {
     /// # Errors
     /// `DecryptionError`: an empty passphrase. `HescError`: the system gives no randomness.
     pub fn seal(&self, plan: &Plan, passphrase: String) -> Refused<Vec<u8>> {
-        let bytes = plan.scheme().secret_key_to_bytes(&self.secret);
+        let bytes = plan.0.scheme().secret_key_to_bytes(&self.secret);
         sealing::seal(&bytes, passphrase.as_bytes(), &mut generator()?).map_err(of_scheme)
     }
 
@@ -143,19 +208,35 @@ impl Key {
         let ready =
             plan.0.prepared(Table { rows, numbers, words: &words }, clip).map_err(refused)?;
         let clipped_samples = ready.which.iter().filter(|&&which| which).count();
-        let query = plan.0.encrypt(&self.secret, &ready.features, &mut generator()?);
-        let data = query.map_err(refused)?;
+        let (features, secret) = (Zeroizing::new(ready.features), &self.secret);
+        let mut rng = generator()?;
+        let data = match &plan.0 {
+            ModelPlan::Scores(plan) => plan.encrypt(secret, &features, &mut rng),
+            ModelPlan::Trees(plan) => plan.encrypt(secret, &features, &mut rng),
+            ModelPlan::Search(plan) => plan.encrypt(secret, &features, &mut rng),
+        };
+        let data = data.map_err(refused)?;
         Ok(Query(hesc_client::Query { data, clipped: ready.values, clipped_samples }))
     }
 
-    /// Scores of the answer to a query, row after row.
+    /// Scores of the answer to a query, row after row; of a search the scores of all records.
     ///
     /// # Errors
     /// `WireError`: damaged bytes, another plan's, the answer to another query. `KeyMismatchError`: another key's.
     /// `DecryptionError`: what no declared features give; tell nobody who made the answer.
-    pub fn decrypt(&self, plan: &Plan, answer: &[u8], query: &[u8]) -> Refused<Vec<f64>> {
-        let scores = plan.0.decrypt(&self.secret, answer, Some(query)).map_err(refused)?;
-        Ok(scores.to_vec())
+    pub fn decrypt(&self, plan: &Plan, answer: &[u8], query: &[u8]) -> Refused<Scores> {
+        let (secret, query) = (&self.secret, Some(query));
+        let outputs = plan.0.conclusions().map_or(1, Conclusions::outputs);
+        let found = match &plan.0 {
+            ModelPlan::Scores(plan) => {
+                plan.decrypt(secret, answer, query).map(|own| (own, outputs))
+            }
+            ModelPlan::Trees(plan) => plan.decrypt(secret, answer, query).map(|own| (own, outputs)),
+            ModelPlan::Search(plan) => {
+                plan.decrypt(secret, answer, query).map(|own| (own.numbers, own.records))
+            }
+        };
+        found.map(|(numbers, width)| Scores { numbers, width }).map_err(refused)
     }
 }
 
@@ -193,6 +274,7 @@ pub fn transformed(
     text: &[u8],
     lengths: &[i32],
 ) -> Refused<Vec<f64>> {
+    letters::give();
     let steps = hesc_client::Steps::from_bytes(steps, inputs).map_err(refused)?;
     let words = columns(rows, text, lengths).map_err(refused)?;
     steps.transformed(Table { rows, numbers, words: &words }).map_err(refused)
@@ -207,17 +289,18 @@ fn generator() -> Refused<AesCtrRng> {
     Ok(made)
 }
 
+/// Places, which are fewer than 2^32.
+fn small(places: Vec<usize>) -> Vec<u32> {
+    places.into_iter().map(|place| place as u32).collect()
+}
+
 fn of_scheme(error: SchemeError) -> JsValue {
     refused(hesc_circuits::plans::PlanError::from(error).into())
 }
 
 /// Columns of words, of so many rows each.
-fn columns(
-    rows: usize,
-    text: &[u8],
-    lengths: &[i32],
-) -> Result<Vec<Words>, hesc_client::ClientError> {
-    let shape = || hesc_client::ClientError::Shape {
+fn columns(rows: usize, text: &[u8], lengths: &[i32]) -> Result<Vec<Words>, ClientError> {
+    let shape = || ClientError::Shape {
         inputs: rows,
         found: "words that do not fit their lengths".to_owned(),
     };

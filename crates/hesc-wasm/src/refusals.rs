@@ -19,9 +19,11 @@ pub fn refused(error: ClientError) -> JsValue {
 fn name(error: &ClientError) -> &'static str {
     match error {
         ClientError::Document { .. } => "WireError",
-        ClientError::NoWords | ClientError::Size { .. } | ClientError::NoProbabilities => {
-            "ParameterError"
-        }
+        ClientError::NoWords
+        | ClientError::Keys
+        | ClientError::NoQuery
+        | ClientError::Size { .. }
+        | ClientError::NoProbabilities => "ParameterError",
         ClientError::Shape { .. } | ClientError::Samples { .. } => "ShapeError",
         ClientError::Plan(error) => of_plan(error),
         _ => "OutOfRangeError",

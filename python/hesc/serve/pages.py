@@ -21,7 +21,7 @@ from hesc.serve.responses import RefusedError, Response
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-PROTOCOLS: Final = ("linear",)
+PROTOCOLS: Final = ("linear", "trees")
 """Protocols whose client a page is."""
 INDEX: Final = "index.html"
 """The page's document."""

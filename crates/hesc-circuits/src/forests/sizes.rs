@@ -7,6 +7,7 @@ use hesc_schemes::rlwe::noise::{TAILS, secret_key_deviation};
 use hesc_schemes::wire::Writer;
 
 use super::declared::Declared;
+use crate::plans::portable::{hypot, ln, ln_about};
 use crate::plans::{Derived, FRAME, MOST_WORDS, SEED};
 
 /// Bytes that say what a query is for, and those of a name.
@@ -190,7 +191,7 @@ impl Noise {
         let rounded = 0.5 * width as f64 * count.sqrt();
         let row = norm(n * count) * sigma + rounded;
         let singular = (n * largest_of_roots(n, count)).sqrt() * sigma + rounded;
-        let smooth = ((2.0 * n * count).ln() + DISTANCE_BITS * LN_2).sqrt() / (PI * 2f64.sqrt());
+        let smooth = (ln(2.0 * n * count) + DISTANCE_BITS * LN_2).sqrt() / (PI * 2f64.sqrt());
         let added = singular / (smooth.powi(-2) - MULTIPLIER.powi(-2)).sqrt();
         let zero = MULTIPLIER * (sigma * sigma * norm(n).powi(2) + n).sqrt();
         let hints = HINTS * sigma * (n * largest_of_roots(n, 2.0)).sqrt();
@@ -199,13 +200,13 @@ impl Noise {
 
     /// The deviation of what is added to a number.
     fn deviation(&self, t: f64) -> f64 {
-        (self.added * t).hypot(self.hints)
+        hypot(self.added * t, self.hints)
     }
 
     /// What a number's error is beyond with a probability below `2^-128`.
     fn reach(&self, t: f64) -> f64 {
         let products = self.products * t;
-        TAILS * products.hypot(self.zero) + LARGEST_LONG_GAUSSIAN * self.deviation(t) + 2.0
+        TAILS * hypot(products, self.zero) + LARGEST_LONG_GAUSSIAN * self.deviation(t) + 2.0
     }
 }
 
@@ -219,11 +220,11 @@ fn norm(count: f64) -> f64 {
 /// roots together, by Chernoff's bound `exp(-(x - k - k ln(x / k)))`: squares of values of the query's errors at roots of unity, in
 /// units of their mean.
 fn largest_of_roots(ring_degree: f64, count: f64) -> f64 {
-    let wanted = QUERY_BITS * LN_2 + (ring_degree / 2.0).ln();
+    let wanted = QUERY_BITS * LN_2 + ln(ring_degree / 2.0);
     let (mut low, mut high) = (count, 2.0 * (count + wanted) + 2.0 * (count * wanted).sqrt());
     for _ in 0..40 {
         let x = 0.5 * (low + high);
-        if x - count - count * (x / count).ln() < wanted { low = x } else { high = x }
+        if x - count - count * ln_about(x / count) < wanted { low = x } else { high = x }
     }
     high
 }

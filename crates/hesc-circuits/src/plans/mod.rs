@@ -4,6 +4,7 @@
 //! derives the plan again, its fingerprint, and the widths of what travels.
 
 mod error;
+pub(crate) mod portable;
 
 use std::fmt::Debug;
 use std::sync::Arc;

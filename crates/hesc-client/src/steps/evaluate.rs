@@ -1,5 +1,6 @@
 //! Rows through steps, some at a time and on all threads where there are many.
 
+use hesc_schemes::several_threads;
 use rayon::prelude::*;
 
 use super::branches::Branch;
@@ -104,8 +105,8 @@ impl Steps {
             found.copy_from_slice(&done.numbers);
             Ok(())
         };
-        let failed = if table.rows <= rows {
-            chunk((0, &mut found)).err()
+        let failed = if table.rows <= rows || !several_threads() {
+            found.chunks_mut(rows * width).enumerate().map(chunk).find_map(Result::err)
         } else {
             // The first, whichever thread met another before.
             let chunks = found.par_chunks_mut(rows * width).enumerate();
@@ -201,7 +202,7 @@ fn check_there(cells: &Cells<'_>, step: &'static str) -> Result<(), Fault> {
 }
 
 /// The column before steps that one after them is of, if it is of one.
-fn traced(steps: &[Step], column: usize) -> Option<usize> {
+pub(super) fn traced(steps: &[Step], column: usize) -> Option<usize> {
     steps.iter().rev().try_fold(column, |column, step| match step {
         Step::Each(_) | Step::Codes(_) | Step::Fill(_) | Step::IsMissing(_) => Some(column),
         Step::Branches { branches, .. } => {

@@ -53,7 +53,8 @@ fn before(step: &Step, after: &[Kind]) -> Result<Vec<Kind>, ClientError> {
     }
 }
 
-fn both(a: Kind, b: Kind, column: usize) -> Result<Kind, ClientError> {
+/// What a column must be that two steps ask for.
+pub(super) fn both(a: Kind, b: Kind, column: usize) -> Result<Kind, ClientError> {
     match (a, b) {
         (Kind::Any, other) | (other, Kind::Any) => Ok(other),
         _ if a == b => Ok(a),

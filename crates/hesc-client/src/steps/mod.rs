@@ -6,22 +6,20 @@ mod evaluate;
 mod functions;
 mod kernels;
 mod kinds;
+mod letters;
 mod limits;
 mod numbers;
 mod one_hot;
 mod quantiles;
 mod range;
 mod read;
-#[cfg(feature = "words")]
 mod tokens;
-#[cfg(not(feature = "words"))]
-#[path = "no_tokens.rs"]
-mod tokens;
+mod told;
 
 use crate::json::Json;
 use crate::{ClientError, Kind};
 use branches::Branch;
-use categories::{Codes, Fill, IsMissing};
+use categories::{Cell, Codes, Fill, IsMissing};
 use kernels::{Kernel, Monomials, Projection};
 use numbers::Each;
 use one_hot::{Bins, Exceeds, Inside, Lookup};
@@ -30,6 +28,7 @@ use tokens::Tokens;
 
 pub use evaluate::Prepared;
 pub(crate) use functions::sigmoid;
+pub use letters::Letters;
 
 /// Features between two steps, at most.
 pub const WIDEST: usize = 1 << 16;
@@ -202,11 +201,48 @@ impl Steps {
             return Err(ClientError::document(text));
         }
         let mut left = MOST;
-        let steps = read::list(document, inputs, DEEPEST, &mut left)?;
+        Self::of(read::list(document, inputs, DEEPEST, &mut left)?, inputs)
+    }
+
+    fn of(steps: Vec<Step>, inputs: usize) -> Result<Self, ClientError> {
         let width = width_after(&steps, inputs);
         let kinds = kinds::demanded(&steps, vec![Kind::Number; width], inputs)?;
         let limits = limits::after(&steps, vec![Range::UNKNOWN; inputs]);
         Ok(Self { inputs, steps, kinds, limits })
+    }
+
+    /// The steps that make the features whose bits later ones are of, and zeros in place of those that are missing.
+    pub(crate) fn before_bits(document: &Json, inputs: usize) -> Result<Self, ClientError> {
+        let mut left = MOST;
+        let mut steps = read::list(document, inputs, DEEPEST, &mut left)?;
+        let makes = |step: &Step| matches!(step, Step::Exceeds(_) | Step::Branches { .. });
+        steps.truncate(steps.iter().rposition(makes).unwrap_or(steps.len()));
+        let columns = vec![Cell::Number(0.0); width_after(&steps, inputs)];
+        steps.push(Step::Fill(Fill { columns, missing: None }));
+        Self::of(steps, inputs)
+    }
+
+    /// Whether the last step finds the boxes that bits are inside.
+    pub(crate) fn finds_boxes(&self) -> bool {
+        matches!(self.steps.last(), Some(Step::Inside(_)))
+    }
+
+    /// Whether no feature is larger than this, whatever the samples are.
+    pub(crate) fn are_within(&self, most: f64) -> bool {
+        self.limits.iter().all(|range| -range.low <= most && range.high <= most)
+    }
+
+    /// The column of a table that a feature is made of, if it is made of one.
+    pub(crate) fn column_of(&self, feature: usize) -> Option<usize> {
+        evaluate::traced(&self.steps, feature)
+    }
+
+    /// Adds what these steps ask of columns to what others ask of them.
+    pub(crate) fn demanded_too(&self, kinds: &mut [Kind]) -> Result<(), ClientError> {
+        for (column, (kind, own)) in kinds.iter_mut().zip(&self.kinds).enumerate() {
+            *kind = kinds::both(*kind, *own, column)?;
+        }
+        Ok(())
     }
 
     /// Columns of a table.

@@ -3,10 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use unicode_normalization::UnicodeNormalization as _;
-use unicode_normalization::char::canonical_combining_class;
-use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory as _};
-
+use super::letters::Letters;
 use super::range::Range;
 use super::{WIDEST, unfit};
 use crate::ClientError;
@@ -44,6 +41,7 @@ enum Features {
 /// Counts of the tokens of a text.
 #[derive(Debug)]
 pub(crate) struct Tokens {
+    letters: Letters,
     lowercase: bool,
     accents: Accents,
     analyzer: Analyzer,
@@ -91,6 +89,7 @@ const FIELDS: [&str; 10] = [
 impl Tokens {
     /// Reads a step.
     pub(crate) fn read(value: &Json) -> Result<Self, ClientError> {
+        let known = Letters::known().ok_or(ClientError::NoWords)?;
         let fields = Fields::exactly(value, &FIELDS, "tokens")?;
         let accents = match fields.get("accents") {
             Json::Null => Accents::Kept,
@@ -130,7 +129,8 @@ impl Tokens {
         if !(1..=ngrams[1]).contains(&ngrams[0]) || ngrams[1] > LONGEST {
             return Err(unfit("tokens"));
         }
-        Ok(Self { lowercase, accents, analyzer, ngrams, stop_words, features, binary })
+        let letters = known;
+        Ok(Self { letters, lowercase, accents, analyzer, ngrams, stop_words, features, binary })
     }
 
     /// Counts the tokens of a text in a row of zeros.
@@ -145,16 +145,26 @@ impl Tokens {
 
     fn prepared<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let text: Cow<'a, str> =
-            if self.lowercase { text.to_lowercase().into() } else { text.into() };
+            if self.lowercase { (self.letters.lowercased)(text).into() } else { text.into() };
         match self.accents {
             _ if text.is_ascii() => text,
             Accents::Kept => text,
-            Accents::Ascii => text.nfkd().filter(char::is_ascii).collect::<String>().into(),
-            Accents::Unicode => {
-                let bare = text.nfkd().filter(|&letter| canonical_combining_class(letter) == 0);
-                bare.collect::<String>().into()
-            }
+            Accents::Ascii => self.bare(&text, |letter| letter.is_ascii()).into(),
+            Accents::Unicode => self.bare(&text, |letter| !(self.letters.is_mark)(letter)).into(),
         }
+    }
+
+    /// What `\w` is to Python: letters, numbers and the underscore, and no marks.
+    fn is_word(&self, letter: char) -> bool {
+        if letter.is_ascii() {
+            return letter.is_ascii_alphanumeric() || letter == '_';
+        }
+        (self.letters.is_word)(letter)
+    }
+
+    /// Letters that are kept of those that a text is taken apart into.
+    fn bare(&self, text: &str, kept: impl Fn(char) -> bool) -> String {
+        (self.letters.decomposed)(text).chars().filter(|&letter| kept(letter)).collect()
     }
 
     fn add(&self, token: &str, counts: &mut [f64]) {
@@ -174,7 +184,7 @@ impl Tokens {
     }
 
     fn count_words(&self, text: &str, letters: usize, counts: &mut [f64]) {
-        let words = text.split(|letter| !is_word(letter)).filter(|word| {
+        let words = text.split(|letter| !self.is_word(letter)).filter(|word| {
             word.chars().take(letters).count() == letters && !self.stop_words.contains(*word)
         });
         if self.ngrams == [1, 1] {
@@ -233,17 +243,6 @@ fn single_spaced(text: &str) -> String {
     found
 }
 
-/// What `\w` is to Python: letters, numbers and the underscore, and no marks.
-fn is_word(letter: char) -> bool {
-    if letter.is_ascii() {
-        return letter.is_ascii_alphanumeric() || letter == '_';
-    }
-    matches!(
-        letter.general_category_group(),
-        GeneralCategoryGroup::Letter | GeneralCategoryGroup::Number
-    )
-}
-
 /// What `\s` is to Python: also the four separators of ASCII.
 fn is_space(letter: char) -> bool {
     letter.is_whitespace() || ('\x1c'..='\x1f').contains(&letter)
@@ -286,10 +285,16 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "words")]
     #[test]
     fn marks_are_no_letters_of_words() {
-        assert!(is_word('ä') && is_word('²') && is_word('一') && is_word('_'));
-        assert!(!is_word('\u{301}') && !is_word('-') && !is_word('\u{1F600}'));
+        let Letters { is_word, is_mark, .. } = Letters::known().unwrap();
+        assert!(is_word('ä') && is_word('²') && is_word('一') && is_mark('\u{301}'));
+        assert!(!is_word('\u{301}') && !is_word('\u{1F600}') && !is_mark('ä'));
+    }
+
+    #[test]
+    fn spaces_are_pythons() {
         assert!(is_space('\x1d') && is_space('\u{a0}') && !is_space('\u{200b}'));
     }
 }
