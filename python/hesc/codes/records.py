@@ -25,6 +25,8 @@ _KEY_BYTES: Final = 32
 # Positions that one HMAC of SHA-512 gives, of 32 bits each.
 _MOST_HASHES: Final = 16
 _DIGEST_BITS: Final = 512
+# Records whose sums are in memory.
+_AT_ONCE: Final = 1 << 14
 
 
 class HashKey:
@@ -176,7 +178,8 @@ class RecordCoder:
     def encode(self, table: Table) -> NDArray[np.uint64]:
         """The codes of a table's records, a row for each.
 
-        Cost: an HMAC for each different piece, and a step for each piece.
+        Cost: an HMAC for each different piece, a step for each piece of the different values among
+        some thousand records, and a step for each value.
 
         Raises:
             ParameterError: a column that is not there.
@@ -190,15 +193,29 @@ class RecordCoder:
         if len(lengths) != 1 or lengths == {0}:
             raise ShapeError(f"columns have one length, at least 1; these have {sorted(lengths)}")
         (records,) = lengths
-        sums = np.zeros((records, self.bits), dtype=np.int32)
-        for field, column in zip(self.fields, columns, strict=True):
-            known: dict[str, NDArray[np.int32]] = {}
-            for at, value in enumerate(column):
-                for piece in field.pieces(value):
-                    if piece not in known:
-                        known[piece] = self._of_piece(field, piece)
-                    sums[at] += known[piece]
-        return packed(sums > 0)
+        pieces: list[dict[str, NDArray[np.int32]]] = [{} for _ in self.fields]
+        parts = []
+        for first in range(0, records, _AT_ONCE):
+            sums = np.zeros((min(_AT_ONCE, records - first), self.bits), dtype=np.int32)
+            for field, column, known in zip(self.fields, columns, pieces, strict=True):
+                # Most values are some other record's too.
+                places: dict[str, int] = {}
+                part = column[first : first + _AT_ONCE]
+                at = [places.setdefault(value, len(places)) for value in part]
+                sums += np.stack([self._of_value(field, value, known) for value in places])[at]
+            parts.append(packed(sums > 0))
+        return np.concatenate(parts)
+
+    def _of_value(
+        self, field: Field, value: str, known: dict[str, NDArray[np.int32]]
+    ) -> NDArray[np.int32]:
+        """What a value adds to each bit's sum; what its pieces add is kept."""
+        added = np.zeros(self.bits, dtype=np.int32)
+        for piece in field.pieces(value):
+            if piece not in known:
+                known[piece] = self._of_piece(field, piece)
+            added += known[piece]
+        return added
 
     def _column(self, table: Table, field: Field) -> list[str]:
         try:
