@@ -149,7 +149,8 @@ def _drawn(
             days = (_FIRST_DAY + np.arange(_DAYS)).astype(str)
             dates = np.char.replace(days, "-", "").astype(object)
             missing = np.array([value is None for value in values])[at]
-            drawn[name] = np.where(missing, None, dates[rng.integers(0, _DAYS, count)])
+            drawn[name] = dates[rng.integers(0, _DAYS, count)]
+            drawn[name][missing] = None
     return drawn
 
 
@@ -184,9 +185,7 @@ def _errors(
         if (own[one], own[other]) == (copy[other], copy[one])
     ]
     swapped = {name for pair in swaps for name in pair}
-    return swaps, {
-        name: _change(own[name], copy[name]) for name in changed if name not in swapped
-    }
+    return swaps, {name: _change(own[name], copy[name]) for name in changed if name not in swapped}
 
 
 def _change(own: str | None, copy: str | None) -> Change:
