@@ -63,6 +63,10 @@ class LinkBlocks:
         self._threshold = threshold
         self._matcher = Matcher(self._plan)
 
+    def public_keys(self) -> bytes:
+        """The matcher's, which both parties are given."""
+        return self._matcher.public_keys()
+
     def __call__(self, table: pa.Table) -> pa.Table:
         """Matches of each block, with seconds and bytes.
 

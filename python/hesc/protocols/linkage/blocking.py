@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -140,9 +141,7 @@ class Blocking:
             OutOfRangeError: a block that is not there.
 
         """
-        number = whole(number, "number", 0, self.starts[-1] - 1)
-        at = next(at for at, end in enumerate(self.starts[1:]) if number < end)
-        return Place(at, number - self.starts[at])
+        return place_of(self.passes, number)
 
     def rows(self, bits: int) -> dict[str, str]:
         """What the blocks tell to whom, for the table of a plan."""
@@ -223,8 +222,12 @@ def stray_matches(bits: int, threshold: int, pairs: int = 1) -> float:
     """
     bits = whole(bits, "bits", 1, 1 << 16)
     threshold = whole(threshold, "threshold", 0, bits)
-    near = sum(math.comb(bits, distance) for distance in range(threshold + 1))
-    return math.ldexp(1.0, -bits) * near * pairs if bits < 1000 else pairs * (near / (1 << bits))
+    # Of numbers of thousands of digits each follows from the one before it.
+    ways = near = 1
+    for distance in range(threshold):
+        ways = ways * (bits - distance) // (distance + 1)
+        near += ways
+    return pairs * (near / (1 << bits))
 
 
 def noise_shift(passes: int, epsilon: float, delta: float) -> int:
@@ -246,6 +249,19 @@ def noise_shift(passes: int, epsilon: float, delta: float) -> int:
     delta = real(delta, "delta", 2.0**-100, 0.01)
     each = epsilon / passes
     return max(0, math.ceil(math.log(passes / (delta * (1 + math.exp(-each)))) / each))
+
+
+def place_of(passes: tuple[Pass, ...], number: int) -> Place:
+    """The pass of a block, and its place there.
+
+    Raises:
+        OutOfRangeError: a block that is not there.
+
+    """
+    starts = [0, *accumulate(each.blocks for each in passes)]
+    number = whole(number, "number", 0, starts[-1] - 1)
+    at = bisect_right(starts, number) - 1
+    return Place(at, number - starts[at])
 
 
 def check_passes(passes: object) -> tuple[Pass, ...]:

@@ -21,7 +21,7 @@ from hesc._native import OutOfRangeError, ParameterError, ShapeError
 from hesc._support.inputs import of_kind, one_name, real, several, whole, whole_array
 from hesc.codes.records import Field, HashKey, values_of
 from hesc.codes.rows import checked
-from hesc.protocols.linkage.blocking import DELTA, SIZES, Pass, check_passes, noise_shift
+from hesc.protocols.linkage.blocking import DELTA, SIZES, Pass, check_passes, noise_shift, place_of
 from hesc.protocols.linkage.plan import LinkagePlan
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ _STEPS: Final = 1000
 """Parts of one in which an epsilon is counted."""
 _FILLED: Final = tuple(share / 16 for share in range(4, 17))
 """How full blocks may be in the mean, of those that are tried."""
+_ALIKE: Final = 1.02
+"""Costs that count as alike: then fewer blocks tell less."""
 
 
 def soundex(name: str) -> str:
@@ -172,6 +174,16 @@ class BlockedRecords:
             for blocks, each in zip(self._blocks, self.passes, strict=True)
         ]
 
+    def rows_of(self, number: int) -> NDArray[np.int64]:
+        """Rows of all records that belong into a block, matched or not: the party's own secret.
+
+        Raises:
+            OutOfRangeError: a block that is not there.
+
+        """
+        at, block = place_of(self.passes, number)
+        return np.flatnonzero(self._blocks[at] == block)
+
     def told_sizes(
         self, sizes: str, *, epsilon: float = 1.0, delta: float = DELTA
     ) -> NDArray[np.int64]:
@@ -226,11 +238,11 @@ class BlockedRecords:
         blocking = of_kind(plan, "plan", LinkagePlan, "LinkagePlan.of_blocks").agreed_blocks
         if blocking.passes != self.passes:
             raise ParameterError("the plan has other passes than these records were put into")
-        at, block = blocking.place(number)
+        at = blocking.place(number).at
         part = plan.block(number)
         size = (part.sent, part.compared)[self._side]
-        belong = self._blocks[at] == block
-        if belong.sum() > size:
+        belong = self.rows_of(number)
+        if len(belong) > size:
             raise ParameterError(
                 f"more records belong into block {number} than the plan has places there, {size}: "
                 f"make the plan with the sizes that told_sizes gave"
@@ -245,7 +257,7 @@ class BlockedRecords:
                 f"block {number} is of pass {at + 1}, and matches of block {min(open_ones)} of an "
                 f"earlier one are not known yet: give them to found first"
             )
-        rows = np.flatnonzero(belong & ~self._matched)
+        rows = belong[~self._matched[belong]]
         self._given[number] = rows
         words = self._codes.shape[1]
         random = np.frombuffer(secrets.token_bytes(8 * words * (size - len(rows))), np.uint64)
@@ -419,6 +431,7 @@ def _cheapest(
         own = counts + shift
         theirs = own if sizes == "padded" else counts * ratio + shift
         cost = int((-(-own // _RING) * _RING * theirs).sum())
-        tried.append((cost, blocks, Pass(name, blocks, capacity)))
-    cost, _, best = min(tried, key=lambda each: each[:2])
+        tried.append((cost, Pass(name, blocks, capacity)))
+    least = min(cost for cost, _ in tried) * _ALIKE
+    cost, best = min((each for each in tried if each[0] <= least), key=lambda each: each[1].blocks)
     return best, cost

@@ -202,34 +202,33 @@ def _change(own: str | None, copy: str | None) -> Change:
 
 def _edits(own: str, copy: str) -> list[tuple[str, float, str]]:
     """The fewest insertions, deletions, substitutions and transpositions, the last one first."""
-    cost = np.zeros((len(own) + 1, len(copy) + 1), dtype=np.int64)
-    cost[:, 0], cost[0] = np.arange(len(own) + 1), np.arange(len(copy) + 1)
+    cost = [[i + j for j in range(len(copy) + 1)] for i in range(len(own) + 1)]
     for i in range(1, len(own) + 1):
         for j in range(1, len(copy) + 1):
-            cost[i, j] = min(
-                cost[i - 1, j] + 1,
-                cost[i, j - 1] + 1,
-                cost[i - 1, j - 1] + (own[i - 1] != copy[j - 1]),
+            cost[i][j] = min(
+                cost[i - 1][j] + 1,
+                cost[i][j - 1] + 1,
+                cost[i - 1][j - 1] + (own[i - 1] != copy[j - 1]),
             )
-            if own[i - 2 : i] == copy[j - 2 : j][::-1] and min(i, j) > 1:
-                cost[i, j] = min(cost[i, j], cost[i - 2, j - 2] + 1)
+            if min(i, j) > 1 and own[i - 2 : i] == copy[j - 2 : j][::-1]:
+                cost[i][j] = min(cost[i][j], cost[i - 2][j - 2] + 1)
     edits: list[tuple[str, float, str]] = []
     i, j = len(own), len(copy)
     while i or j:
         at = i / len(own)
-        if i and j and own[i - 1] == copy[j - 1] and cost[i, j] == cost[i - 1, j - 1]:
+        if i and j and own[i - 1] == copy[j - 1] and cost[i][j] == cost[i - 1][j - 1]:
             i, j = i - 1, j - 1
-        elif i and j and cost[i, j] == cost[i - 1, j - 1] + 1:
+        elif i and j and cost[i][j] == cost[i - 1][j - 1] + 1:
             edits.append(("substitute", at, copy[j - 1]))
             i, j = i - 1, j - 1
         elif (
             min(i, j) > 1
             and own[i - 2 : i] == copy[j - 2 : j][::-1]
-            and cost[i, j] == cost[i - 2, j - 2] + 1
+            and cost[i][j] == cost[i - 2][j - 2] + 1
         ):
             edits.append(("transpose", at, ""))
             i, j = i - 2, j - 2
-        elif j and cost[i, j] == cost[i, j - 1] + 1:
+        elif j and cost[i][j] == cost[i][j - 1] + 1:
             edits.append(("insert", at, copy[j - 1]))
             j -= 1
         else:

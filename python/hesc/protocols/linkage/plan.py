@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
+import numpy as np
+
 from hesc._native import OutOfRangeError, ParameterError, WireError
 from hesc._support.inputs import whole, wholes
 from hesc.codes.sets import DistanceSet, hiding
@@ -92,11 +94,6 @@ class LinkagePlan(Plan):
                     f"blocks have {sums[0]} and {sums[1]} places for records, and the plan "
                     f"{self.sent} and {self.compared}; LinkagePlan.of_blocks makes one that fits"
                 )
-            if not self.coefficients:
-                raise ParameterError(
-                    "no block has records of both parties, and there is nothing to compare: check "
-                    "that both have one key of codes and the same passes"
-                )
         if self.within is not None and self.within.coefficients < self._shown:
             raise ParameterError("a block shows more than all blocks of its plan; make both anew")
         self.distance_set  # noqa: B018 - it refuses what no set has room for
@@ -140,6 +137,11 @@ class LinkagePlan(Plan):
             float(epsilon) if private else 0.0,
             float(delta) if private else 0.0,
         )
+        if not any(map(all, zip(own, theirs, strict=True))):
+            raise ParameterError(
+                "no block has records of both parties, and there is nothing to compare: check that "
+                "both have one key of codes and the same passes"
+            )
         return cls(sum(own), sum(theirs), bits, blocking)
 
     @property
@@ -269,7 +271,7 @@ class LinkagePlan(Plan):
         """Bytes of all messages; of matches, as many as there may be."""
         if self.blocking is not None:
             blocks = [self.block(number).sizes() for number in self.blocks]
-            return LinkageSizes(*map(sum, zip(*blocks, strict=True)))
+            return LinkageSizes(*np.sum(blocks, axis=0, dtype=object))
         starts = range(0, self.sent, _BATCH)
         queries = sum(message_size([FIRST, *self.lengths(Kind.QUERY, at)]) for at in starts)
         full, rest = divmod(self.compared, self.rows)
