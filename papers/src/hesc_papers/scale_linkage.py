@@ -8,7 +8,6 @@ random are linked under encryption too, and every match of them is held against 
 from __future__ import annotations
 
 import os
-import random
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -149,7 +148,7 @@ def _linked(
 ) -> tuple[dict[str, Any], dict[str, float]]:
     prepared = prepare_people(people, "private", overlap=overlap)
     plan = prepared.plan
-    drawn = random.Random(people).sample(plan.blocks, min(sample, len(plan.blocks)))
+    drawn = np.random.default_rng(people).permutation(plan.blocks)[:sample].tolist()
     engine = _Checked(prepared, frozenset(plan.blocks if every else drawn))
     start = time.perf_counter()
     run = link_blocks(plan, prepared.sender, prepared.comparer, engine)
