@@ -31,6 +31,7 @@ _MODULES: Final = {
     "hesc:kernels": "kernels",
     "hesc:layers": "layers",
     "hesc:linkage": "linkage",
+    "hesc:linkage_scale": "scale_linkage",
     "hesc:matrices": "matrix_products",
     "hesc:models": "models",
     "hesc:neighbours": "neighbours",

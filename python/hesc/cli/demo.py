@@ -15,6 +15,7 @@ from rich.table import Table
 from hesc._support.stages import medians
 from hesc.cli.terminal import check_outputs, write_text
 from hesc.params import Params
+from hesc.protocols.linkage.blocking import SIZES
 from hesc.streams.iris import Split, load_network, load_split
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ SETS = {
     "elgamal": "elgamal_ffdhe3072",
     "ec-elgamal": "ec_elgamal_ristretto255",
 }
+FEBRL: Final = 5000
+"""People of FEBRL's fourth data set, for either party."""
 # A run that takes longer says so beforehand.
 LONG_SECONDS = 5.0
 STAGES = ("B2S", "Enc", "FC1", "ACT", "FC2", "Fusion", "Dec", "Separation", "S2B")
@@ -98,26 +101,66 @@ def iris(
 
 
 @app.command(
-    epilog="Example: [bold]hesc demo linkage --records 1000[/]",
+    epilog="Example: [bold]hesc demo linkage --records 20000 --sizes private[/]",
 )
 def linkage(
     records: Annotated[
-        int, typer.Option(min=100, max=5000, help="People of each party, of FEBRL's 5,000.")
+        int,
+        typer.Option(
+            min=100,
+            max=1 << 24,
+            help="People of each party: FEBRL's 5,000, or in blocks as many like them.",
+        ),
     ] = 5000,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            help="Compare block by block; how sizes of blocks are told: told, padded or private."
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float, typer.Option(min=0.01, max=100.0, help="Of private sizes, for all passes.")
+    ] = 1.0,
+    overlap: Annotated[
+        float, typer.Option(min=0.01, max=1.0, help="Share of people that both have, in blocks.")
+    ] = 1.0,
+    plan_only: Annotated[
+        bool, typer.Option("--plan", help="Print the plan of the blocks, and link nothing.")
+    ] = False,
     json_file: Annotated[
         str | None, typer.Option("--json", help="Write figures to this new file, - for stdout.")
     ] = None,
 ) -> None:
     """Two parties find whom both know, and a third, which decrypts, learns no name.
 
-    Every person of one party is compared to every one of the other, by codes of 512 bits.
+    Every person of one party is compared to every one of the other, by codes of 512 bits; in
+    blocks, to those that share a key. What blocks tell to whom is printed before anything runs.
     """
     # It is all three parties in one; a command of one of them loads no others' keys.
-    from hesc.protocols.linkage.demonstration import link
+    from hesc.protocols.linkage.demonstration import link, link_people, prepare_people
 
     console = Console(stderr=json_file == "-")
     check_outputs({}, json_file)
-    run = link(records, progress=True)
+    if sizes is None:
+        if records > FEBRL or plan_only:
+            raise typer.BadParameter(
+                f"more than {FEBRL:,} people, and --plan, are for blocks: add --sizes private",
+                param_hint="--records",
+            )
+        run = link(records, progress=True)
+    else:
+        if sizes not in SIZES:
+            raise typer.BadParameter(f"choose one of {', '.join(SIZES)}", param_hint="--sizes")
+        prepared = prepare_people(records, sizes, epsilon=epsilon, overlap=overlap)
+        console.print(str(prepared.plan), highlight=False, markup=False)
+        console.print(
+            f"chosen to find {prepared.choice.coverage:.4f} of known pairs, by "
+            f"{prepared.plan.coefficients:,} distances in {len(prepared.plan.blocks)} blocks",
+            highlight=False,
+        )
+        if plan_only:
+            return
+        run = link_people(prepared, progress=True)
     table = Table(title=f"{records:,} by {records:,} people", title_justify="left")
     table.add_column("")
     table.add_column("seconds", justify="right")
@@ -133,7 +176,8 @@ def linkage(
         f"{run.found.recall:.4f}, F1 {run.found.f1:.4f}",
         highlight=False,
     )
-    console.print(str(run.plan), highlight=False, markup=False)
+    if sizes is None:
+        console.print(str(run.plan), highlight=False, markup=False)
     document = json.dumps(run.figures(), indent=1) + "\n"
     write_text(json_file, document)
 

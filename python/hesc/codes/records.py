@@ -25,6 +25,8 @@ _KEY_BYTES: Final = 32
 # Positions that one HMAC of SHA-512 gives, of 32 bits each.
 _MOST_HASHES: Final = 16
 _DIGEST_BITS: Final = 512
+# Records whose sums are in memory.
+_AT_ONCE: Final = 1 << 14
 
 
 class HashKey:
@@ -83,14 +85,18 @@ class Field:
         whole(self.grams, "grams", 1, 8)
         whole(self.hashes, "hashes", 1, _MOST_HASHES)
 
+    def text(self, value: str) -> str:
+        """A value as it counts, in one of the ways to write it; see `pieces`."""
+        text = of_kind(value, "a value", str, "make it text, or None where it is missing")
+        return _alike(written(text, "a value")).strip()
+
     def pieces(self, value: str) -> list[str]:
         """The pieces of a value.
 
         Alike are upper and lower case, all ways to write a letter in Unicode (composed or not, of
         another width or font), and blanks around the value.
         """
-        text = of_kind(value, "a value", str, "make it text, or None where it is missing")
-        text = _alike(written(text, "a value")).strip()
+        text = self.text(value)
         if not text:
             return []
         if not self.positional:
@@ -132,6 +138,42 @@ class Table(Protocol):
     """Columns by name: a dict of lists, a data frame."""
 
     def __getitem__(self, name: str, /) -> Iterable[object]: ...
+
+
+def values_of(table: Table, field: Field) -> list[str]:
+    """A field of all records as texts, empty ones where a value is missing.
+
+    Raises:
+        ParameterError: a column that is not there, half a pair of surrogates.
+        OutOfRangeError: a value that is neither text nor missing.
+
+    """
+    try:
+        found = table[field.name]
+    except (KeyError, IndexError, TypeError) as error:
+        raise ParameterError(
+            f"the table has no column {field.name!r}; give columns by name, as a dict of lists "
+            "or a data frame does"
+        ) from error
+    # A text would be a column of its letters.
+    if isinstance(found, str | bytes) or not isinstance(found, Iterable):
+        raise ParameterError(
+            f"column {field.name!r} is of the type {type(found).__name__}; give a list with a "
+            "value for each record"
+        )
+    values = list(found)
+    column = []
+    for value in values:
+        if _is_missing(value):
+            column.append("")
+            continue
+        if not isinstance(value, str):
+            raise OutOfRangeError(
+                f"column {field.name!r} holds a {type(value).__name__}; make it text as the "
+                f"other party does, or None where it is missing"
+            )
+        column.append(written(str(value), f"column {field.name!r}"))
+    return column
 
 
 class RecordCoder:
@@ -176,7 +218,8 @@ class RecordCoder:
     def encode(self, table: Table) -> NDArray[np.uint64]:
         """The codes of a table's records, a row for each.
 
-        Cost: an HMAC for each different piece, and a step for each piece.
+        Cost: an HMAC for each different piece, a step for each piece of the different values among
+        some thousand records, and a step for each value.
 
         Raises:
             ParameterError: a column that is not there.
@@ -185,48 +228,39 @@ class RecordCoder:
             OutOfRangeError: a value that is neither text nor missing (None, NaN, pandas' NA).
 
         """
-        columns = [self._column(table, field) for field in self.fields]
+        columns = [values_of(table, field) for field in self.fields]
         lengths = {len(column) for column in columns}
         if len(lengths) != 1 or lengths == {0}:
             raise ShapeError(f"columns have one length, at least 1; these have {sorted(lengths)}")
         (records,) = lengths
-        sums = np.zeros((records, self.bits), dtype=np.int32)
-        for field, column in zip(self.fields, columns, strict=True):
-            known: dict[str, NDArray[np.int32]] = {}
-            for at, value in enumerate(column):
-                for piece in field.pieces(value):
-                    if piece not in known:
-                        known[piece] = self._of_piece(field, piece)
-                    sums[at] += known[piece]
-        return packed(sums > 0)
+        pieces: list[dict[str, NDArray[np.int32]]] = [{} for _ in self.fields]
+        parts = []
+        for first in range(0, records, _AT_ONCE):
+            sums = np.zeros((1, self.bits), dtype=np.int32)
+            ones = np.zeros((1, self.bits // 64), dtype=np.uint64)
+            for field, column, known in zip(self.fields, columns, pieces, strict=True):
+                # Most values are some other record's too.
+                places: dict[str, int] = {}
+                part = column[first : first + _AT_ONCE]
+                at = [places.setdefault(value, len(places)) for value in part]
+                added = np.stack([self._of_value(field, value, known) for value in places])
+                if self.kind == "bloom":
+                    ones = ones | packed(added > 0)[at]
+                else:
+                    sums = sums + added[at]
+            parts.append(ones if self.kind == "bloom" else packed(sums > 0))
+        return np.concatenate(parts)
 
-    def _column(self, table: Table, field: Field) -> list[str]:
-        try:
-            found = table[field.name]
-        except (KeyError, IndexError, TypeError) as error:
-            raise ParameterError(
-                f"the table has no column {field.name!r}; give columns by name, as a dict of lists "
-                "or a data frame does"
-            ) from error
-        # A text would be a column of its letters.
-        if isinstance(found, str | bytes) or not isinstance(found, Iterable):
-            raise ParameterError(
-                f"column {field.name!r} is of the type {type(found).__name__}; give a list with a "
-                "value for each record"
-            )
-        values = list(found)
-        column = []
-        for value in values:
-            if _is_missing(value):
-                column.append("")
-                continue
-            if not isinstance(value, str):
-                raise OutOfRangeError(
-                    f"column {field.name!r} holds a {type(value).__name__}; make it text as the "
-                    f"other party does, or None where it is missing"
-                )
-            column.append(written(str(value), f"column {field.name!r}"))
-        return column
+    def _of_value(
+        self, field: Field, value: str, known: dict[str, NDArray[np.int32]]
+    ) -> NDArray[np.int32]:
+        """What a value adds to each bit's sum; what its pieces add is kept."""
+        added = np.zeros(self.bits, dtype=np.int32)
+        for piece in field.pieces(value):
+            if piece not in known:
+                known[piece] = self._of_piece(field, piece)
+            added += known[piece]
+        return added
 
     def _of_piece(self, field: Field, piece: str) -> NDArray[np.int32]:
         """What a piece adds to each bit's sum."""

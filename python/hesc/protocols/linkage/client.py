@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class Matcher(PlanClient):
     """The third party: it decrypts distances, and tells matches and nothing else.
 
-    Both parties with records are given its `public_keys()`, from itself.
+    Both parties with records are given its `public_keys()`, from itself. With a plan of blocks it
+    makes the keys of all, and `block` gives the matcher of each.
 
     Args:
         plan: what all agree on. Print it before you use it.
@@ -42,8 +43,17 @@ class Matcher(PlanClient):
 
     def __init__(self, plan: LinkagePlan, *, secret: Any = None, keys: bytes | None = None) -> None:
         super().__init__(plan, secret=secret, keys=keys)
-        self._nearest = MutualNearest(plan.sent)
+        self._nearest = MutualNearest(plan.sent if plan.blocking is None else 0)
         self._query: bytes | None = None
+
+    def block(self, number: int) -> Matcher:
+        """The matcher of one block, with the keys of the whole plan.
+
+        Raises:
+            ParameterError, OutOfRangeError: as `LinkagePlan.block`.
+
+        """
+        return Matcher(self.plan.block(number), secret=self.secret, keys=self.public_keys())
 
     def read(self, piece: bytes) -> None:
         """A piece of the comparer's, in the order in which they were made.
@@ -52,8 +62,10 @@ class Matcher(PlanClient):
             WireError: what is no piece of this linkage, another than the next, one of other
                 queries than those before it.
             DecryptionError, KeyMismatchError: what does not decrypt.
+            ParameterError: a plan of blocks, which `block` gives matchers for.
 
         """
+        self.plan.check_undivided()
         found = pieces.read(self.plan, piece, Kind.PIECE, self._nearest.rows)
         if found.query != (self._query or found.query):
             raise WireError(

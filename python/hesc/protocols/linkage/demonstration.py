@@ -1,15 +1,18 @@
-"""All three parties of a linkage in one process, on FEBRL's data, step by step."""
+"""All three parties of a linkage in one process, on FEBRL's people or more like them."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from hesc._support.progress import Bar
 from hesc.codes import HashKey, RecordCoder
 from hesc.protocols.linkage import febrl
+from hesc.protocols.linkage.block_runs import BlockRun, LinkBlocks, link_blocks
+from hesc.protocols.linkage.blocks import BlockedRecords, Choice, choose_passes
 from hesc.protocols.linkage.client import Matcher
 from hesc.protocols.linkage.matching import Quality, Threshold, choose_threshold, quality
 from hesc.protocols.linkage.party import Sender
@@ -17,11 +20,29 @@ from hesc.protocols.linkage.plan import LinkagePlan
 from hesc.protocols.linkage.server import Comparer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from hesc.codes.records import Table
+
+CANDIDATES: Final = (
+    "date_of_birth",
+    "postcode",
+    "suburb",
+    "address_1",
+    "surname:soundex",
+    "given_name:soundex",
+    "surname:soundex+given_name:soundex",
+)
+"""Keys of blocks that passes are chosen from."""
+COVERAGE: Final = 0.98
+"""Share of known pairs that passes are chosen to find."""
+_KNOWN: Final = 1000
+"""FEBRL's own pairs, whose matches count as known where others like them are linked."""
+_OTHERS: Final = 4096
+"""Records of a block of the sender's own, at most, beside which a threshold is chosen."""
 
 
 @dataclass(frozen=True)
@@ -156,4 +177,126 @@ def link(
     kept = [not any(int(pair[side]) in trained[side] for side in range(2)) for pair in found]
     run = LinkageRun(plan, threshold, len(known), len(rest), steps, matches=found)
     run.found = quality(found[np.array(kept, dtype=bool)], rest)
+    return run
+
+
+class Prepared(NamedTuple):
+    """A linkage of blocks, ready to run."""
+
+    plan: LinkagePlan
+    choice: Choice
+    threshold: Threshold
+    sender: BlockedRecords
+    comparer: BlockedRecords
+    true: NDArray[np.int64]
+    """Rows of people whom both have."""
+    steps: list[Step]
+
+
+def prepare_people(
+    records: int,
+    sizes: str,
+    *,
+    epsilon: float = 1.0,
+    overlap: float = 1.0,
+    random_state: int = 1,
+) -> Prepared:
+    """Made-up people in blocks, and the plan of their linkage.
+
+    Passes and threshold are chosen by pairs of FEBRL's fourth data set, which are not linked, and
+    by the sender's own records; never by who matches whom among those that are linked.
+
+    Args:
+        records: of either party.
+        sizes: one of `hesc.protocols.linkage.blocking.SIZES`.
+        epsilon: of private sizes.
+        overlap: share of people whom both have, which the parties expect.
+        random_state: the seed that people are made from; keys are new ones each time.
+
+    """
+    steps: list[Step] = []
+    start = time.perf_counter()
+
+    def step(name: str, sent: int | None = None) -> None:
+        nonlocal start
+        steps.append(Step(name, time.perf_counter() - start, sent))
+        start = time.perf_counter()
+
+    people = febrl.load()
+    made = febrl.more(people, records, overlap=overlap, random_state=random_state)
+    pairs = febrl.split(people, _KNOWN).training
+    known = subset(people.sent, pairs[:, 0]), subset(people.compared, pairs[:, 1])
+    step("people")
+    key = HashKey.generate()
+    coder = RecordCoder(key, febrl.FIELDS)
+    codes = [coder.encode(table) for table in (made.sent, made.compared)]
+    step("codes of both")
+    choice = choose_passes(
+        key,
+        made.sent,
+        known,
+        CANDIDATES,
+        others=records,
+        sizes=sizes,
+        epsilon=epsilon,
+        coverage=COVERAGE,
+    )
+    step("passes")
+    parties = [
+        BlockedRecords(key, table, own_codes, choice.passes, role=role)
+        for table, own_codes, role in zip(
+            (made.sent, made.compared), codes, ("sender", "comparer"), strict=True
+        )
+    ]
+    told = [party.told_sizes(sizes, epsilon=epsilon) for party in parties]
+    plan = LinkagePlan.of_blocks(choice.passes, sizes, *told, bits=coder.bits, epsilon=epsilon)
+    step("blocks", len(plan.to_bytes()))
+    # Records of one block are near each other. Some of them stand for people whom only the
+    # comparer has, as many as are expected: what they match is wrong.
+    near = codes[0][parties[0].rows_of(plan.blocks[0])[:_OTHERS]]
+    absent = min(len(near) // 2, round(_KNOWN * (1 / overlap - 1)))
+    threshold = choose_threshold(
+        np.concatenate([coder.encode(known[0]), near[absent:]]),
+        np.concatenate([coder.encode(known[1]), near[:absent]]),
+        np.arange(_KNOWN).repeat(2).reshape(-1, 2),
+    )
+    step("threshold")
+    return Prepared(plan, choice, threshold, parties[0], parties[1], made.true, steps)
+
+
+def link_people(
+    prepared: Prepared, *, progress: bool | Callable[[int, int], object] = False
+) -> LinkageRun:
+    """Links made-up people block by block, under encryption; quality is that on all of them."""
+    plan, threshold = prepared.plan, prepared.threshold
+    steps = list(prepared.steps)
+    start = time.perf_counter()
+    linker = LinkBlocks(plan.to_bytes(), threshold.distance)
+    steps.append(Step("keys", time.perf_counter() - start, len(linker.public_keys())))
+    with Bar("blocks linked", progress) as bar:
+
+        def engine(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+            nonlocal done
+            for table in map(linker, tables):
+                yield table
+                done += 1
+                bar.show(done, len(plan.blocks))
+
+        done = 0
+        found = link_blocks(plan, prepared.sender, prepared.comparer, engine)
+    return run_of(prepared, found, steps)
+
+
+def run_of(prepared: Prepared, found: BlockRun, steps: list[Step]) -> LinkageRun:
+    """What a linkage of blocks found, as a run."""
+    steps = steps + [Step(name, found.seconds[name], found.bytes[name]) for name in found.seconds]
+    run = LinkageRun(
+        prepared.plan,
+        prepared.threshold,
+        _KNOWN,
+        len(prepared.true),
+        steps,
+        matches=found.matches,
+    )
+    run.found = quality(found.matches, prepared.true)
     return run

@@ -35,6 +35,7 @@ class Party:
     def __init__(self, plan: LinkagePlan, keys: bytes, codes: ArrayLike, side: int) -> None:
         remedy = "LinkagePlan(sent, compared) makes one, and from_bytes reads one"
         self.plan = of_kind(plan, "plan", LinkagePlan, remedy)
+        plan.check_undivided()
         self._keys = PublicKeys.from_bytes(plan.params, keys, parts=plan.key_parts)
         rows, count = checked(codes), (plan.sent, plan.compared)[side]
         if rows.shape != (count, plan.bits // 64):

@@ -6,16 +6,29 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
+import numpy as np
+
 from hesc._native import OutOfRangeError, ParameterError, WireError
-from hesc._support.inputs import whole
+from hesc._support.inputs import whole, wholes
 from hesc.codes.sets import DistanceSet, hiding
 from hesc.params import Params
 from hesc.protocols import wire
 from hesc.protocols.disclosure import Disclosure, secure
+from hesc.protocols.linkage.blocking import (
+    BLOCKING,
+    DELTA,
+    MOST,
+    WITHIN,
+    Blocking,
+    Pass,
+    Within,
+)
 from hesc.protocols.message import Kind, Message, message_size
 from hesc.protocols.plan import Plan
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from hesc.params.stream_params import StreamParams
 
 FIRST: Final = 4
@@ -28,7 +41,8 @@ _WIDEST: Final = 32
 """Blocks of the sender's records up to which pieces have so many rows; beyond it they have fewer,
 so that a piece stays short."""
 _STATISTICAL_BITS: Final = 40
-_MOST: Final = 1 << 24
+_PLACES: Final = 1 << 28
+"""Places for records that all blocks have, at most."""
 
 
 class LinkageSizes(NamedTuple):
@@ -46,31 +60,152 @@ class LinkageSizes(NamedTuple):
 class LinkagePlan(Plan):
     """Public, and the same for all three parties: how many records there are, and how long codes.
 
-    Print it to read who holds and learns what.
+    Print it to read who holds and learns what. `of_blocks` makes a plan whose records are compared
+    block by block: then `sent` and `compared` are places for records in all blocks, and each block
+    is linked by the plan that `block` gives.
     """
 
     protocol: ClassVar[str] = "linkage"
     roles: ClassVar[tuple[str, ...]] = ("sender", "comparer", "matcher")
     needs_keys: ClassVar[bool] = True
-    sent: int = field(metadata=wire.whole(1, _MOST))
+    sent: int = field(metadata=wire.whole(1, _PLACES))
     """Records of the party that encrypts."""
-    compared: int = field(metadata=wire.whole(1, _MOST))
+    compared: int = field(metadata=wire.whole(1, _PLACES))
     """Records of the party that compares."""
     bits: int = field(default=512, metadata=wire.whole(64, 1 << 16))
     """Bits of a code, a multiple of 64."""
 
+    blocking: Blocking | None = field(default=None, metadata=BLOCKING)
+    """All blocks, of a plan that has some."""
+    within: Within | None = field(default=None, metadata=WITHIN)
+    """Which block of another plan this is the plan of."""
+
     def __post_init__(self) -> None:
-        whole(self.sent, "sent", 1, _MOST)
-        whole(self.compared, "compared", 1, _MOST)
+        most = MOST if self.blocking is None else _PLACES
+        whole(self.sent, "sent", 1, most)
+        whole(self.compared, "compared", 1, most)
         whole(self.bits, "bits", 64, 1 << 16)
         if self.bits % 64:
             raise ParameterError(f"bits is {self.bits}; codes have a multiple of 64")
+        if self.blocking is not None:
+            sums = sum(self.blocking.sent), sum(self.blocking.compared)
+            if sums != (self.sent, self.compared) or self.within is not None:
+                raise ParameterError(
+                    f"blocks have {sums[0]} and {sums[1]} places for records, and the plan "
+                    f"{self.sent} and {self.compared}; LinkagePlan.of_blocks makes one that fits"
+                )
+        if self.within is not None and self.within.coefficients < self._shown:
+            raise ParameterError("a block shows more than all blocks of its plan; make both anew")
         self.distance_set  # noqa: B018 - it refuses what no set has room for
 
+    @classmethod
+    def of_blocks(
+        cls,
+        passes: Iterable[Pass],
+        sizes: str,
+        sent: Iterable[int],
+        compared: Iterable[int],
+        *,
+        bits: int = 512,
+        epsilon: float = 1.0,
+        delta: float = DELTA,
+    ) -> LinkagePlan:
+        """A plan whose records are compared block by block.
+
+        Args:
+            passes: what keys are made of, and over how many blocks they are spread.
+            sizes: how sizes were made: one of `hesc.protocols.linkage.blocking.SIZES`.
+            sent: places of each block for the sender's records, one pass after the other:
+                `BlockedRecords.told_sizes` gives them.
+            compared: the same of the comparer's.
+            bits: of a code.
+            epsilon: of private sizes; nothing elsewhere.
+            delta: of private sizes.
+
+        Raises:
+            ParameterError, OutOfRangeError: sizes that are not those of the passes; nothing to
+                compare; more than any set has room for.
+
+        """
+        own, theirs = tuple(wholes(sent, "sent")), tuple(wholes(compared, "compared"))
+        private = sizes == "private"
+        blocking = Blocking(
+            tuple(passes),
+            sizes,
+            own,
+            theirs,
+            float(epsilon) if private else 0.0,
+            float(delta) if private else 0.0,
+        )
+        if not any(map(all, zip(own, theirs, strict=True))):
+            raise ParameterError(
+                "no block has records of both parties, and there is nothing to compare: check that "
+                "both have one key of codes and the same passes"
+            )
+        return cls(sum(own), sum(theirs), bits, blocking)
+
     @property
-    def coefficients(self) -> int:
-        """Coefficients that are shown to who decrypts: those of whole rings."""
+    def agreed_blocks(self) -> Blocking:
+        """The blocks of a plan that has some.
+
+        Raises:
+            ParameterError: a plan without blocks.
+
+        """
+        if self.blocking is None:
+            raise ParameterError(
+                "this plan compares all records with all; LinkagePlan.of_blocks makes one of blocks"
+            )
+        return self.blocking
+
+    @cached_property
+    def blocks(self) -> list[int]:
+        """Numbers of the blocks in which there is something to compare, in order."""
+        both = zip(self.agreed_blocks.sent, self.agreed_blocks.compared, strict=True)
+        return [number for number, sizes in enumerate(both) if all(sizes)]
+
+    def block(self, number: int) -> LinkagePlan:
+        """The plan that one block is linked by; its messages are of no other block or linkage.
+
+        Raises:
+            ParameterError: a plan without blocks, a block in which there is nothing to compare.
+            OutOfRangeError: a block that is not there.
+
+        """
+        blocking = self.agreed_blocks
+        blocking.place(number)
+        sizes = blocking.sent[number], blocking.compared[number]
+        if not all(sizes):
+            raise ParameterError(f"in block {number} there is nothing to compare; leave it out")
+        within = Within(self.digest.hex(), number, self.coefficients)
+        return LinkagePlan(*sizes, self.bits, within=within)
+
+    def check_undivided(self) -> None:
+        """Refuses a plan of blocks, where one that is linked as a whole belongs.
+
+        Raises:
+            ParameterError: saying what gives the plan of a block.
+
+        """
+        if self.blocking is not None:
+            raise ParameterError(
+                "this plan is of blocks, each of which is linked by itself: give "
+                "plan.block(number), for each number in plan.blocks"
+            )
+
+    @property
+    def _shown(self) -> int:
         return -(-self.sent // 4096) * 4096 * self.compared
+
+    @cached_property
+    def coefficients(self) -> int:
+        """Coefficients that are shown to who decrypts: those of whole rings, of all blocks."""
+        if self.within is not None:
+            return self.within.coefficients
+        if self.blocking is None:
+            return self._shown
+        both = zip(self.blocking.sent, self.blocking.compared, strict=True)
+        return sum(-(-sent // 4096) * 4096 * compared for sent, compared in both)
 
     @property
     def statistical_bits(self) -> int:
@@ -134,6 +269,9 @@ class LinkagePlan(Plan):
 
     def sizes(self) -> LinkageSizes:
         """Bytes of all messages; of matches, as many as there may be."""
+        if self.blocking is not None:
+            blocks = [self.block(number).sizes() for number in self.blocks]
+            return LinkageSizes(*np.sum(blocks, axis=0, dtype=object))
         starts = range(0, self.sent, _BATCH)
         queries = sum(message_size([FIRST, *self.lengths(Kind.QUERY, at)]) for at in starts)
         full, rest = divmod(self.compared, self.rows)
@@ -162,14 +300,18 @@ class LinkagePlan(Plan):
         """Who holds and learns what, with bytes."""
         size = self.sizes()
         pairs = f"{self.sent} by {self.compared}"
+        whose, seen = "how many the {} has", f"the distances of all {pairs} pairs"
+        if self.blocking is not None:
+            whose = "what sizes of blocks tell of the {}'s"
+            seen = "the distances of all pairs in a block"
         own = "its own records, which of them match"
         rows = {
             "setting": "linkage: sender and comparer hold records and the key of codes, the "
             "matcher the secret key of the encryption",
-            "sender": f"sees {own}, how many the comparer has",
-            "comparer": f"sees {own}, how many the sender has, and the sender's codes under the "
+            "sender": f"sees {own}, {whose.format('comparer')}",
+            "comparer": f"sees {own}, {whose.format('sender')}, and the sender's codes under the "
             "matcher's key",
-            "matcher": f"sees the distances of all {pairs} pairs, in orders that it does not know, "
+            "matcher": f"sees {seen}, in orders that it does not know, "
             "the threshold and the matches; no name, no key of codes. DISTANCES TELL MUCH: of "
             "thousands of records the codes follow up to the order and sign of bits, and families "
             "are recognised by who is near whom",
@@ -179,11 +321,17 @@ class LinkagePlan(Plan):
             "hidden": f"the comparer's codes behind noise, for {self.coefficients} numbers in all, "
             f"{self.statistical_bits} bits of statistical security: it compares once. Linkages of "
             "the same records add up",
+            **({} if self.blocking is None else self.blocking.rows(self.bits)),
             "bytes": f"{size.queries} from the sender, {size.pieces} from the comparer, up to "
             f"{size.answer} from the matcher to each of both",
             "ring": f"{self.preset}, N = {self.params.ring_degree}, "
             f"{secure(self.params.assurance)}",
         }
+        what = "records"
+        if self.blocking is not None:
+            what = f"places for records in {len(self.blocking.sent)} blocks"
+        elif self.within is not None:
+            what = f"records of block {self.within.number} of {self.within.plan[:16]}"
         return Disclosure(
-            f"Private record linkage: {pairs} records, codes of {self.bits} bits", rows
+            f"Private record linkage: {pairs} {what}, codes of {self.bits} bits", rows
         )
