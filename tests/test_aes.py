@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
@@ -131,6 +131,11 @@ def test_what_cannot_be_is_refused(
         (hesc.ShapeError, "rows of 16", lambda: plan.decipher(stored, nonce, b"")),
         (hesc.ParameterError, "12 bytes", lambda: plan.decipher(stored, b"short", data)),
         (hesc.ParameterError, "no parts", lambda: plan.decipher([], nonce, data)),
+        (
+            hesc.ParameterError,
+            "in a list",
+            lambda: plan.decipher(cast("Any", stored[0]), nonce, data),
+        ),
         (hesc.ParameterError, "all parts", lambda: plan.decipher(stored[:-1], nonce, data)),
         (hesc.ParameterError, "all parts", lambda: plan.decipher(stored[::-1], nonce, data)),
         (
@@ -173,6 +178,19 @@ def test_what_cannot_be_is_refused(
         (hesc.ShapeError, "rows of 16", lambda: key.decrypt(nonce, data[:3], "uint8")),
         (hesc.ParameterError, "no whole", lambda: key.decrypt(nonce, data, "uint5")),
         (hesc.OutOfRangeError, "uint8", lambda: key.encrypt(np.full((1, 16), 300), "uint8")),
+        (
+            hesc.HescError,
+            "masked",
+            lambda: key.encrypt(np.ma.masked_array(np.zeros((1, 16), np.uint8), mask=True)),
+        ),
+        *(
+            (
+                hesc.ParameterError,
+                "1 to 10",
+                lambda rounds=rounds: key.with_keystream(nonce, data, rounds),
+            )
+            for rounds in (0, 11, 2**40)
+        ),
         (hesc.ParameterError, "16 bytes", lambda: AesKey.from_bytes(b"short")),
         (TypeError, "secret_bytes", lambda: pickle.dumps(key)),
         (TypeError, "make it again", lambda: pickle.dumps(plan)),

@@ -188,3 +188,26 @@ def test_mistakes_are_named() -> None:
     for call, error, text in calls:
         with pytest.raises(error, match=text):
             call()
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "longdouble"])
+def test_numbers_that_no_double_is_are_rounded_once(dtype: str) -> None:
+    """Beside ties of float32, as numpy rounds them: doubles between would make ties of them."""
+    rng = np.random.default_rng(3)
+    ties = (rng.integers(1 << 23, 1 << 24, 4000, dtype=np.uint64) << np.uint64(1)) + np.uint64(1)
+    places = rng.integers(6, 37, ties.size).astype(np.uint64)
+    words = (ties << places) + rng.integers(-1, 2, ties.size).astype(np.uint64)
+    numbers = words.astype(dtype)
+    if dtype == "longdouble":
+        numbers = numbers * np.ldexp(np.longdouble(1), rng.integers(-170, 20, ties.size))
+        numbers *= rng.choice([-1, 1], ties.size)
+    single = FloatingPoint(8, 23)
+    assert np.array_equal(single.encode(numbers), bits_of(numbers.astype(np.float32)))
+
+
+def test_what_only_a_wider_type_holds_is_finite() -> None:
+    most = np.finfo(np.longdouble).max
+    if most == np.finfo(np.float64).max:
+        pytest.skip("no type is wider than a double here")
+    with pytest.raises(hesc.OutOfRangeError, match="finite"):
+        FloatingPoint(8, 23).encode(np.array([most]))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pytest
 
 import hesc
 from tests.second_implementation.blake3 import blake3
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LENGTH = 16
 VALUES = np.array([0.75, -0.5, 0.25, -1.0])
@@ -153,3 +156,28 @@ def test_rerandomised_arrays_still_align() -> None:
     fresh = long.rerandomise(public)
     decrypt = hesc.Decryptor(secret).decrypt
     np.testing.assert_array_equal(decrypt(fresh[::-1]), decrypt(long)[::-1])
+
+
+@pytest.mark.parametrize(
+    ("preset", "size"), [("ec_elgamal_ristretto255", 32), ("insecure_gm_2048", 256)]
+)
+def test_selected_sums_are_choices_of_ciphertexts(preset: str, size: int) -> None:
+    """No arithmetic: a position holds what one summand had there, and counts do not grow."""
+    params = hesc.Params.preset(preset)
+    secret, public = hesc.keygen(params)
+    # More summands than ElGamal counts, each in a block.
+    x = hesc.Encryptor(public, 64, random_state=0).encrypt(np.linspace(-1, 1, 65))
+    total = x.multiplexed_sum(random_state=1)
+
+    def elements(array: hesc.EncryptedArray) -> NDArray[np.uint8]:
+        """By block and position: 64, and twice as many of ElGamal."""
+        (part,) = taken_apart(array.answer(compact=False).to_bytes()).ciphertexts
+        blocks, positions = array.native.blocks, 128 if size == 32 else 64
+        # Before the digest.
+        words = np.frombuffer(part[:-16], dtype=np.uint8)[-blocks * positions * size :]
+        return words.reshape(blocks, positions, size)
+
+    same = (elements(total) == elements(x)).all(axis=2)
+    assert same.any(axis=0).all()
+    assert not same.all(axis=1).any()
+    assert abs(hesc.Decryptor(secret).decrypt(total)) <= 65

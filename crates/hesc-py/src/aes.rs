@@ -17,6 +17,9 @@ use crate::vectors::{
 };
 use crate::workers::Compute;
 
+/// Blocks that counters of a nonce number.
+const MOST_BLOCKS: u64 = 1 << 32;
+
 fn nonce_from(nonce: &[u8]) -> PyResult<[u8; NONCE_BYTES]> {
     nonce.try_into().map_err(|_| {
         let problem = format!("a nonce has {NONCE_BYTES} bytes; got {}", nonce.len());
@@ -62,7 +65,7 @@ impl AesKey {
         Ok(PyBytes::new(py, &nonce))
     }
 
-    /// Bytes with the keystream of a nonce: encrypted, or decrypted.
+    /// Bytes with the keystream of a nonce: encrypted, or decrypted; by 1 to 10 rounds.
     fn with_keystream<'py>(
         &self,
         py: Python<'py>,
@@ -71,6 +74,14 @@ impl AesKey {
         rounds: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let nonce = nonce_from(nonce)?;
+        if !(1..=aes::ROUNDS).contains(&rounds) {
+            let problem = format!("AES-128 has 1 to {} rounds; got {rounds}", aes::ROUNDS);
+            return Err(ParameterError::new_err(problem));
+        }
+        if data.len().div_ceil(BLOCK_BYTES) as u64 > MOST_BLOCKS {
+            let problem = "a nonce is for 2^32 blocks; take several messages";
+            return Err(ParameterError::new_err(problem));
+        }
         let mut bytes = data.to_vec();
         py.compute(|| self.0.apply(rounds, &nonce, 0, &mut bytes));
         Ok(PyBytes::new(py, &bytes))

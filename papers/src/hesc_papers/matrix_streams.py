@@ -30,6 +30,9 @@ SELECTING: Final = "bfv_2048_slots"
 LENGTHS: Final = (64, 128, 256, 512, 1024)
 # What a stream may have at most where a mask selects: the whole block.
 LONGEST: Final = 2048
+# Bytes of ciphertexts that a product may take at once, by concatenation and by selection, which
+# copies every term for its mask.
+MOST_BYTES: Final = {False: 1 << 31, True: 5 << 28}
 # Entries that a figure of errors is of, about.
 ENTRIES: Final = 4000
 
@@ -87,6 +90,23 @@ class StreamProduct:
     def _clear(self) -> bool:
         return self.kind.endswith("clear")
 
+    @property
+    def band(self) -> int:
+        """Rows of the left matrix that are multiplied at once: all, or a part of as many others.
+
+        No row meets another, so that what one band takes all take.
+        """
+        rows, inner, columns = self.shape
+        if self._clear:
+            return rows
+        params = self.params
+        degree = params.ring_degree or 0
+        row = 8 * degree * len(params.coeff_moduli) * inner * columns * self.stream_length // degree
+        fit = [
+            n for n in range(1, rows + 1) if rows % n == 0 and n * row <= MOST_BYTES[self._selects]
+        ]
+        return fit[-1] if fit else 1
+
     def encrypt(
         self, public: hesc.PublicKeys, matrices: tuple[NDArray[Any], NDArray[Any]], seed: int
     ) -> tuple[hesc.EncryptedArray, Any]:
@@ -101,8 +121,9 @@ class StreamProduct:
         return left.encrypt(x), y if self._clear else right.encrypt(y.T)
 
     def multiply(self, x: hesc.EncryptedArray, y: Any, seed: int) -> hesc.EncryptedArray:
-        """The encrypted product."""
+        """The encrypted product of the first band of rows."""
         product: hesc.EncryptedArray
+        x = x[: self.band]
         if self._selects:
             terms = x[:, np.newaxis, :] * y[np.newaxis, :, :]
             product = terms.multiplexed_sum(axis=-1, random_state=seed)
@@ -127,23 +148,25 @@ class StreamProduct:
             matrices = self._matrices(seed)
             product = self.multiply(*self.encrypt(public, matrices, seed), seed)
             values, reported = decryptor.decrypt(product, return_std=True)
-            found.append(values - matrices[0] @ matrices[1])
+            found.append(values - matrices[0][: self.band] @ matrices[1])
             scaled.append(found[-1] / reported)
         return _root_mean_square(found), _root_mean_square(scaled)
 
     def row(self, rounds: int, *, quick: bool) -> dict[str, Any]:
-        """What is counted and measured."""
+        """What is counted and measured; of a band as often as there are bands."""
         rows, inner, columns = self.shape
+        bands = rows // self.band
         secret, public = hesc.keygen(self.params)
         decryptor, matrices = hesc.Decryptor(secret), self._matrices(0)
         operands = self.encrypt(public, matrices, 0)
         product = self.multiply(*operands, 0)
         answer = product.answer()
         values, reported = decryptor.decrypt(answer, return_std=True)
-        if np.abs((values - matrices[0] @ matrices[1]) / reported).max() > 6:
+        exact = matrices[0][: self.band] @ matrices[1]
+        if np.abs((values - exact) / reported).max() > 6:
             raise RuntimeError("an entry is further off than six of its standard errors")
         timing = timed(lambda: self.multiply(*operands, 0).answer(), rounds)
-        error, scaled = self.errors(3 if quick else max(3, ENTRIES // (rows * columns)))
+        error, scaled = self.errors(3 if quick else max(3, ENTRIES // (self.band * columns)))
         seeded = hesc.SecretEncryptor(secret, self.stream_length)
         encrypted = matrices[: 1 if self._clear else 2]
         blocks = [operand.native.blocks for operand in operands[: len(encrypted)]]
@@ -151,7 +174,8 @@ class StreamProduct:
             "candidate": f"hesc: streams of {self.stream_length}, "
             f"{' x '.join(map(str, self.shape))}, {self.kind}",
             "ciphertexts up": sum(blocks),
-            "down": product.native.blocks,
+            "down": bands * product.native.blocks,
+            "rows at once": self.band,
             "products": 0,
             "masks": rows * inner * columns if self._selects else 0,
             "rotations": 0,
@@ -160,11 +184,11 @@ class StreamProduct:
             "keys for them": 0,
             "MB of keys": len(public.to_bytes()) / 1e6,
             "MB up": sum(len(seeded.encrypt(matrix).to_bytes()) for matrix in encrypted) / 1e6,
-            "MB down": len(answer.to_bytes()) / 1e6,
-            "ms": 1e3 * timing.seconds,
-            "T": timing.units,
+            "MB down": bands * len(answer.to_bytes()) / 1e6,
+            "ms": 1e3 * bands * timing.seconds,
+            "T": bands * timing.units,
             "ms to encrypt": 1e3 * timed(lambda: self.encrypt(public, matrices, 0), rounds).seconds,
-            "ms to decrypt": 1e3 * timed(lambda: decryptor.decrypt(answer), rounds).seconds,
+            "ms to decrypt": 1e3 * bands * timed(lambda: decryptor.decrypt(answer), rounds).seconds,
             "error": error,
             "error stated": stated(self.kind, inner, self.stream_length),
             "over reported": scaled,

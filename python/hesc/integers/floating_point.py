@@ -75,7 +75,7 @@ class FloatingPoint:
             ShapeError: what is no array of real numbers.
 
         """
-        given = real_array(numbers, "numbers")
+        given = _doubles(numbers)
         finite = np.isfinite(given)
         size = np.abs(np.where(finite, given, 0.0))
         # The exponent of the last bit: subnormal numbers have that of the smallest normal one.
@@ -299,6 +299,29 @@ class _Parts:
             return _of_bits([_odd(lowest & mask) for mask in masks], kind)
 
         return where(self._normal, place(more), place(more + 1))
+
+
+def _doubles(numbers: ArrayLike) -> NDArray[np.float64]:
+    """Numbers as doubles.
+
+    Of two doubles beside a number that is none itself the one with an odd last bit: no further
+    rounding takes it for a tie, or for an infinity, which the number is not.
+    """
+    given = unmasked(numbers, "numbers")
+    with np.errstate(over="ignore"):
+        doubles = real_array(given, "numbers")
+    if given.dtype.kind == "f":
+        wide = doubles.astype(given.dtype)
+        above, below = given > wide, given < wide
+    else:
+        above, below = np.zeros((2, *given.shape), dtype=bool)
+        large = np.abs(doubles) >= 2.0**53
+        whole_ones = np.array([int(x) for x in doubles[large]], dtype=object)
+        above[large] = given[large].astype(object) > whole_ones
+        below[large] = given[large].astype(object) < whole_ones
+    even = doubles.view(np.int64) & 1 == 0
+    beside = np.nextafter(doubles, np.where(above, np.inf, -np.inf))
+    return np.where((above | below) & even, beside, doubles)
 
 
 def _checked(of: FloatingPoint, number: Integers) -> Integers:

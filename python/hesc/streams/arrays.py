@@ -477,7 +477,8 @@ class EncryptedArray(ByWireForm, Opaque):
         """Sums by random selection, the conventional way: no longer than one summand, but noisy.
 
         At each position the bit of one summand passes, chosen with a probability in proportion to
-        its coefficient's size. Needs slot packing; one mask product for each summand.
+        its coefficient's size. Needs slot packing, for a product with a mask for each summand, or a
+        ciphertext for each bit (Goldwasser-Micali, ElGamal), of which the chosen ones are copied.
 
         Args:
             axis: the axis to sum over; None sums everything.

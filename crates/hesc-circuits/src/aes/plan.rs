@@ -62,8 +62,7 @@ struct DryMachine<'a> {
 
 impl DryMachine<'_> {
     fn noted<V>(&mut self, (value, work): (V, Work), times: usize) -> V {
-        let times = times as f64;
-        self.work += Work { transforms: times * work.transforms, passes: times * work.passes };
+        self.work += work.times(times);
         value
     }
 }

@@ -1,5 +1,7 @@
 //! Sums of blocks of which only some positions pass: what multiplexed and allocated sums share.
 
+use std::sync::Arc;
+
 use hesc_schemes::{Scheme, SchemeError};
 
 use super::array::Streams;
@@ -15,8 +17,9 @@ pub(crate) struct Passing {
 }
 
 impl<S: Scheme> Streams<S> {
-    /// One block for each row, the sum of what passes into it. Cost: a copy of each block and a
-    /// product with its mask.
+    /// One block for each row, the sum of what passes into it; at a position one block of a row passes
+    /// at most. Cost: a copy of each block and a product with its mask; where each position has a
+    /// ciphertext of its own, a copy of those that pass.
     ///
     /// # Errors
     /// The scheme's if it cannot mask or has no noise budget left.
@@ -25,6 +28,10 @@ impl<S: Scheme> Streams<S> {
         rows: &[Vec<Passing>],
     ) -> Result<S::Ciphertexts, CircuitError> {
         const MASK: &str = "a product with a mask";
+        if let Some(moving) = self.scheme.moving() {
+            let parts: Vec<&S::Ciphertexts> = self.parts.iter().map(Arc::as_ref).collect();
+            return Ok(moving.gather(&parts, &positions(rows, self.scheme.block_length()))?);
+        }
         let masking = self.scheme.masking().ok_or_else(|| {
             let (packing, remedy) = (self.scheme.packing(), "slot");
             let cannot = SchemeError::PackingCannot { operation: MASK, packing, remedy };
@@ -58,4 +65,19 @@ impl<S: Scheme> Streams<S> {
         let masked: Vec<&S::Ciphertexts> = masked.iter().collect();
         Ok(self.scheme.combine_rows(&masked, &summands)?)
     }
+}
+
+/// Where each position of the rows comes from: part, and position in all blocks of it.
+fn positions(rows: &[Vec<Passing>], block_length: usize) -> Vec<Option<(usize, usize)>> {
+    let mut sources = vec![None; rows.len() * block_length];
+    for (row, sources) in rows.iter().zip(sources.chunks_exact_mut(block_length)) {
+        for Passing { source: (part, block), mask } in row {
+            for (at, source) in sources.iter_mut().enumerate() {
+                if mask[at / 64] >> (at % 64) & 1 == 1 {
+                    *source = Some((*part, block * block_length + at));
+                }
+            }
+        }
+    }
+    sources
 }

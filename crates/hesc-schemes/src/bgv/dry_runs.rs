@@ -87,7 +87,7 @@ impl Rlwe {
     ) -> Result<(DryValue, Work), SchemeError> {
         let state = self.plus_plain_state(&a.state, plaintext)?;
         let primes = self.chain().level(state.level).len() as f64;
-        Ok((DryValue { state, ..*a }, Work { transforms: primes, passes: 2.0 * primes }))
+        Ok((DryValue { state, ..*a }, Work::of(primes, 2.0 * primes)))
     }
 
     /// [`Self::multiply_plain`].
@@ -101,7 +101,7 @@ impl Rlwe {
     ) -> Result<(DryValue, Work), SchemeError> {
         let state = self.times_plain_state(&a.state, plaintext)?;
         let primes = self.chain().level(state.level).len() as f64;
-        Ok((DryValue { state, ..*a }, Work { transforms: primes, passes: 3.0 * primes }))
+        Ok((DryValue { state, ..*a }, Work::of(primes, 3.0 * primes)))
     }
 
     /// [`Self::apply_galois`], of any automorphism but the identity.
@@ -265,7 +265,7 @@ mod tests {
                     (Ok(found), Ok((traced, work))) => {
                         assert_eq!(found.level(), traced.level());
                         assert_eq!(found.state.noise, traced.state.noise, "operation {choice}");
-                        assert!(work.passes > 0.0);
+                        assert!(work.own.passes > 0.0);
                         values.push((found, traced));
                         made += 1;
                     }

@@ -74,7 +74,7 @@ pub static PRESETS: [Preset; 72] = [
     slots("bgv_21845_circuits", 21845, (&[(50, 5), (33, 2)], &[(50, 2)]), "The same slots with smaller keys: circuits on bits, a sixth faster and less deep."),
     slots("bgv_21845_deep", 21845, (&[(50, 6), (33, 2)], &[(50, 1)]), "The same slots with the most room that 128 bits of security allow: transciphering."),
     slots("bgv_65535", 65535, (&[(50, 13), (33, 1), (31, 1)], &[(50, 3)]), "2048 slots of 16 bits: long programs."),
-    slots("bgv_65535_deep", 65535, (&[(47, 14), (40, 1), (37, 1), (29, 1)], &[(52, 2)]), "The same slots with more room and larger keys: AES on an encrypted key."),
+    slots("bgv_65535_deep", 65535, (&[(48, 13), (43, 1), (40, 1), (33, 1), (30, 1)], &[(49, 2)]), "The same slots with more room and larger keys: AES on an encrypted key."),
     slots("bgv_8191", 8191, (&[(50, 1), (45, 1), (33, 2)], &[(50, 1)]), "630 slots of 13 bits, a prime index: carpov2016packing, xu2016integers."),
     slots("bgv_6529", 6529, (&[(48, 1), (39, 1), (33, 1)], &[(48, 1)]), "64 slots of 102 bits: the most bits that carpov2016packing unpacks."),
     vectors("ckks_4096", CKKS, 4096, (&[(38, 1), (29, 1)], &[(38, 1)]), LINEAR),

@@ -11,6 +11,7 @@ from hesc._support.progress import Bar
 from hesc.integers.encrypted_integers import EncryptedIntegers
 from hesc.integers.kinds import IntegerKind, kind_of
 from hesc.packing import EncryptedSlots
+from hesc.packing.slots import several
 from hesc.params.parameter_set import Params
 from hesc.params.vectors import VectorParams
 from hesc.vectors.evaluation import galois_of, relin_of
@@ -78,15 +79,17 @@ class AesDecipherer(_native.AesDecipherer):
                 nonce and `i`, in four bytes, the highest first. Any implementation makes it.
             progress: whether to show a bar, or what to call with the inverses done and all.
 
-        Another key than the encrypted one gives numbers without meaning: the cipher cannot tell.
-        Cost: `seconds` for as many rows as there are slots.
+        Another key than the encrypted one gives numbers without meaning, as do parts of one round
+        in another order: the cipher cannot tell. Cost: `seconds` for as many rows as there are
+        slots.
 
         Raises:
-            ParameterError: parts that are missing, in another order or of another plan; no keys.
+            ParameterError: parts that are missing, in another round's place or of another plan; no
+                keys.
             ShapeError: bytes that are no rows.
 
         """
-        parts = list(key)
+        parts = list(several(key, "the parts of a key"))
         for part in parts:
             of_kind(part, "a part of the key", EncryptedSlots, "EncryptedSlots.from_bytes reads it")
         data = wire_bytes(data)

@@ -8,7 +8,7 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import ParameterError, ShapeError
-from hesc._support.inputs import of_kind, whole, wire_bytes
+from hesc._support.inputs import of_kind, unmasked, whole, wire_bytes
 from hesc.integers.bits import bits_of, numbers_in, numbers_of
 from hesc.integers.kinds import kind_of
 from hesc.integers.transciphering.aes import BLOCK, ROUNDS, AesDecipherer
@@ -147,7 +147,7 @@ class AesKey(_native.AesKey):
             OutOfRangeError, ShapeError: numbers beyond the type, or no such rows.
 
         """
-        table = np.asarray(rows)
+        table = unmasked(rows, "rows")
         kind = kind_of(table.dtype if dtype is None else dtype)
         columns = 8 * BLOCK // kind.width
         if table.ndim != 2 or not table.size or columns * kind.width != 8 * BLOCK:

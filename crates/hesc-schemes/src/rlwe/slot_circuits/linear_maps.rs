@@ -4,6 +4,7 @@
 
 use hesc_math::ring::Eval;
 
+use super::work::Operations;
 use crate::error::refuse;
 use crate::rlwe::ciphertext::State;
 use crate::rlwe::key_switching::Levels;
@@ -164,22 +165,19 @@ impl Rlwe {
         (from, to): (usize, usize),
     ) -> Work {
         let chain = self.chain();
-        let (before, after) = (chain.level(from).len() as f64, chain.level(to).len() as f64);
-        let targets = before + chain.special().len() as f64;
+        let (before, special) = (chain.level(from).len() as f64, chain.special().len() as f64);
         let digits = chain.digits(from).len() as f64;
-        let divided = chain.key_division(from, to).divisors.len() as f64;
         let images = maps.iter().map(|map| map.images()).max().unwrap_or(1) as f64;
         let constants: f64 = maps.iter().map(|map| map.images() as f64).sum();
         let terms: f64 = outputs.iter().map(|terms| terms.len() as f64).sum();
-        let (inputs, outputs) = (inputs as f64, outputs.len() as f64);
-        Work {
-            transforms: targets * constants
-                + inputs * (before + digits * targets)
-                + outputs * 2.0 * (divided + after),
-            passes: inputs * targets * (2.0 * (images - 1.0) * (digits + 2.0) + 2.0 * constants)
-                + 2.0 * terms * targets
-                + outputs * 2.0 * after * (divided + 1.0),
-        }
+        let count = inputs as f64;
+        let at = |targets: f64| Operations {
+            transforms: (constants + count * digits) * targets,
+            passes: count * targets * (2.0 * (images - 1.0) * (digits + 2.0) + 2.0 * constants)
+                + 2.0 * terms * targets,
+        };
+        let divisions = self.work_of_key_division(from, to).times(outputs.len());
+        Work { own: at(before), special: at(special) } + divisions
     }
 
     /// All constants of all maps modulo the target primes of a level.
