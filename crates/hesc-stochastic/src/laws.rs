@@ -140,11 +140,6 @@ impl ErrorLaw {
         self.sizes == Sizes::Binomial
     }
 
-    /// Whether this is the law of one stream, not of a product.
-    pub fn is_single(&self) -> bool {
-        self.factors == 1.0
-    }
-
     /// Variance of a product whose value is `value`.
     ///
     /// Independent bits: `(1 - m^2) / L` inverted bipolar, `m (1 - m) / L` unipolar
