@@ -188,7 +188,8 @@ def cluster(processors: list[int]) -> Iterator[Any]:
 
 def kill(made: Any, which: int) -> None:
     """Ends a node and its workers by SIGKILL, as a machine that loses its power."""
-    made.remove_node(made.worker_nodes[which], allow_graceful=False)
+    nodes = sorted(made.worker_nodes, key=lambda node: str(node.node_id))
+    made.remove_node(nodes[which], allow_graceful=False)
 
 
 def audited(table: Any, wanted: Any) -> dict[str, int]:
