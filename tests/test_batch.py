@@ -159,7 +159,7 @@ def test_keys_that_others_may_read_are_refused(place: Place, tmp_path: Path) -> 
     loose.write_bytes((place.folder / "scores.key").read_bytes())
     loose.chmod(0o644)
     for kind in (Encrypt, Decrypt):
-        with pytest.raises(hesc.ParameterError, match="chmod 600"):
+        with pytest.raises(PermissionError, match="chmod 600"):
             kind(**place.options("scores") | {"secret": str(loose)})
 
 
@@ -453,10 +453,8 @@ def test_parts_of_an_index_answer_as_the_whole(searching: Place) -> None:
     asks = Encrypt(**searching.options("search"), keep=["id"])
     asked = asks(searching.table(3))
     whole = Answer(**searching.server("search"))(asked)
-    blocks = -(-9000 // Index.open(*_index(searching)).plan.native.block)
     for parts in range(1, 4):
-        if parts <= blocks:
-            assert Answer(**searching.server("search"), parts=parts)(asked).equals(whole)
+        assert Answer(**searching.server("search"), parts=parts)(asked).equals(whole)
     with pytest.raises(hesc.ParameterError, match="take fewer"):
         Answer(**searching.server("search"), parts=10_000)
     best = Decrypt(**searching.options("search"), best=2)(whole)
@@ -466,9 +464,10 @@ def test_parts_of_an_index_answer_as_the_whole(searching: Place) -> None:
     table = searching.table(3).drop_columns(["id"])
     rows = np.array([column.to_numpy() for column in table.columns]).T
     cosines = (rows @ vectors.T) / np.linalg.norm(vectors, axis=1)
+    cosines /= np.linalg.norm(rows, axis=1)[:, None]
     found = np.take_along_axis(cosines, best.column("record").to_numpy().reshape(3, 2), axis=1)
     most = np.sort(cosines, axis=1)[:, -2:][:, ::-1]
-    assert np.abs(found - most).max() < 0.5
+    assert np.abs(found - most).max() < 0.1
 
 
 def test_a_part_is_not_changed(searching: Place) -> None:

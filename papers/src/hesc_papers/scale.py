@@ -55,7 +55,7 @@ class Size(NamedTuple):
     """Rows of a file that are scored, to see what memory does."""
 
 
-QUICK: Final = Size(1, (500, 1000), 250, 2000, 4, 2000, 6, (2000,))
+QUICK: Final = Size(1, (500, 1000), 250, 9000, 4, 2000, 6, (2000,))
 FULL: Final = Size(
     3, (10_000, 30_000, 100_000), 4096, 200_000, 64, 100_000, 48, (100_000, 1_000_000)
 )

@@ -110,7 +110,10 @@ class Place:
         from hesc.search import Index, SearchClient, SearchPlan, SearchServer
 
         vectors = np.random.default_rng(1).normal(size=(records, RECORDS_WIDTH))
-        plan = SearchPlan.of_vectors(vectors[:1000], records="public", most_records=records)
+        # Blocks that share a second part stay in one part of an index, and here are few.
+        plan = SearchPlan.of_vectors(
+            vectors[:1000], records="public", most_records=records, keys=True, shared=1
+        )
         data = plan.to_bytes()
         sides = {
             "client": {PLAN: data},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -51,9 +50,9 @@ class EncryptRows(TableStep):
         ignore_extra: leave out columns that neither the plan nor `keep` names.
 
     Raises:
-        WireError, ParameterError, KeyMismatchError, HescError: a damaged folder, another's key, a
-            key that others may read, or one without its passphrase.
-        OSError: files that are not there, or may not be read.
+        WireError, ParameterError, KeyMismatchError, HescError: a damaged folder, another's key, or
+            one without its passphrase.
+        OSError: files that are not there, or may not be read; a secret key that others may read.
 
     A call raises:
         OutOfRangeError, ShapeError: a row that the plan does not take, which is named by its number
@@ -160,9 +159,9 @@ class DecryptAnswers(TableStep):
             and `score` or `distance`.
 
     Raises:
-        WireError, ParameterError, KeyMismatchError, HescError: a damaged folder, another's key, a
-            key that others may read, or one without its passphrase; what the plan does not give.
-        OSError: files that are not there, or may not be read.
+        WireError, ParameterError, KeyMismatchError, HescError: a damaged folder, another's key, or
+            one without its passphrase; what the plan does not give.
+        OSError: files that are not there, or may not be read; a secret key that others may read.
 
     A call raises:
         WireError, KeyMismatchError, DecryptionError: an answer that is damaged, to another query or
@@ -293,11 +292,6 @@ def _opened(
 
     folder = ClientFolder.open(path_of(client, "client"))
     path = path_of(secret, "secret")
-    if stat.S_IMODE(path.stat().st_mode) & 0o077:
-        raise ParameterError(
-            f"others may read or write {path}, a secret key: chmod 600 it, on every machine that "
-            f"has it"
-        )
     plan = folder.plan
     if plan.parties:
         raise ParameterError(

@@ -184,12 +184,12 @@ class PartialParts(PartialFolder):
         self.remove()
 
 
-def _write(path: Path, tables: Any) -> None:
+def _write(part: Path, tables: Any) -> None:
     """Tables into a new file of Parquet for its owner alone, a row group for each."""
     from pyarrow import parquet
 
     writer: Any = None
-    with open(path, "xb", opener=for_owner) as file:
+    with open(part, "xb", opener=for_owner) as file:
         try:
             for table in tables:
                 if writer is None:
