@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc._support.passphrases import read_passphrase
+from hesc._support.passphrase_files import read_passphrase
 from hesc.cli import compiling, files, outsourcing
 from hesc.ml import ClientFolder
 from hesc.protocols.message import Kind, Message, MessageWriter, read_messages

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc._native import HescError
-from hesc.batch.client import DecryptAnswers, EncryptRows
 from hesc.batch.engine import Work, run
 from hesc.batch.on_ray import ClusterObject
 from hesc.batch.parquet_pieces import ParquetPieces
+from hesc.batch.secret import DecryptAnswers, EncryptRows
 from hesc.batch.server_side import (
     AnswerQueries,
     ComputeAnswers,
@@ -42,7 +42,7 @@ HIDDEN: Final = 60
 RECORDS_WIDTH: Final = 64
 _ID: Final = "id"
 _DEVIATIONS: Final = 10
-"""Of a score's error: what two of its decryptions are apart by, at most."""
+"""What two decryptions of a score are apart by, at most, over its error."""
 
 
 class Place:

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Final
 from hesc.batch.server_side import AnswerQueries as Answer
 
 if TYPE_CHECKING:
-    from hesc.batch.client import DecryptAnswers as Decrypt
-    from hesc.batch.client import EncryptRows as Encrypt
+    from hesc.batch.secret import DecryptAnswers as Decrypt
+    from hesc.batch.secret import EncryptRows as Encrypt
 
 __all__ = ["Answer", "Decrypt", "Encrypt"]
 
@@ -32,4 +32,4 @@ def __getattr__(name: str) -> object:
     """What holds a secret key is loaded when it is asked for: a server loads nothing of it."""
     if name not in _LATER:
         raise AttributeError(f"module 'hesc.batch' has no attribute {name!r}")
-    return getattr(import_module("hesc.batch.client"), _LATER[name])
+    return getattr(import_module("hesc.batch.secret"), _LATER[name])

@@ -14,7 +14,7 @@ from hesc._support.inputs import whole
 from hesc._support.new_files import path_of, read_whole
 from hesc.batch.budgets import AnswerBook, AnswerBudget, Computed, LocalBook
 from hesc.batch.on_ray import ClusterObject, ray_here
-from hesc.batch.table_step import ANSWER, QUERY, TableStep, arrow, in_row, messages
+from hesc.batch.table_step import ANSWER, QUERY, TableStep, arrow, bytes_of, in_row
 from hesc.protocols.folders import ServerFolder
 from hesc.protocols.message import Kind, Message, name_of
 from hesc.protocols.search.index import Index, joined
@@ -94,7 +94,7 @@ class ComputeAnswers(TableStep):
     def applied(self, table: Any) -> Any:
         """The same table with answers, where it has none yet, and what they give of a budget."""
         pa = arrow()
-        queries = messages(table, QUERY)
+        queries = bytes_of(table, QUERY)
         before: list[bytes | None] = [None] * len(queries)
         if ANSWER in table.column_names:
             before = table.column(ANSWER).to_pylist()
@@ -215,7 +215,7 @@ class CountHere:
 
 def with_known(table: Any, computes: ComputeAnswers, book: Any) -> Any:
     """A table of queries with the answers that were given before; the others are missing."""
-    known = book.call("find", computes.names(messages(table, QUERY)))
+    known = book.call("find", computes.names(bytes_of(table, QUERY)))
     return table.append_column(ANSWER, arrow().array(known, arrow().large_binary()))
 
 
@@ -227,7 +227,7 @@ def settled(table: Any, computes: ComputeAnswers, book: Any) -> Any:
 
     """
     pa = arrow()
-    names = computes.names(messages(table, QUERY))
+    names = computes.names(bytes_of(table, QUERY))
     answers, numbers = table.column(ANSWER).to_pylist(), table.column(NUMBERS).to_pylist()
     found = book.call("settle", list(map(Computed, names, answers, numbers)))
     table = table.drop_columns([ANSWER, NUMBERS])

@@ -88,7 +88,7 @@ class TableStep(ABC):
         )
 
 
-def messages(table: Any, name: str) -> list[bytes]:
+def bytes_of(table: Any, name: str) -> list[bytes]:
     """A column of messages.
 
     Raises:

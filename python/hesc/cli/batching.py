@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from hesc._native import ParameterError
-from hesc.batch.client import DecryptAnswers, EncryptRows
 from hesc.batch.engine import Work, run
 from hesc.batch.on_ray import joined_cluster
 from hesc.batch.parquet_pieces import ParquetPieces
+from hesc.batch.secret import DecryptAnswers, EncryptRows
 from hesc.batch.server_side import (
     AnswerQueries,
     ComputeAnswers,

@@ -18,7 +18,7 @@ import typer
 from hesc._native import HescError, ParameterError
 from hesc._support import documents
 from hesc._support.new_files import check_new, for_owner, new_files, read_whole
-from hesc._support.passphrases import read_passphrase
+from hesc._support.passphrase_files import read_passphrase
 from hesc.batch.table_step import counted_from
 from hesc.cli.batches import Clip, IgnoreExtra, batches, write_best, write_rows
 from hesc.cli.kept import Kept, kept_in

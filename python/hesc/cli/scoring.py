@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import typer
 
 from hesc._native import HescError
-from hesc._support.passphrases import read_passphrase
+from hesc._support.passphrase_files import read_passphrase
 from hesc.batch.table_step import counted_from
 from hesc.cli.batches import Clip, IgnoreExtra, batches, write_best, write_rows
 from hesc.cli.files import (

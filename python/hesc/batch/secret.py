@@ -9,7 +9,7 @@ import numpy as np
 from hesc._native import HescError, ParameterError, ShapeError, WireError
 from hesc._support.inputs import of_kind, whole
 from hesc._support.new_files import path_of, read_whole
-from hesc._support.passphrases import read_passphrase
+from hesc._support.passphrase_files import read_passphrase
 from hesc.batch.result_tables import result_columns
 from hesc.batch.table_step import (
     ANSWER,
@@ -17,8 +17,8 @@ from hesc.batch.table_step import (
     SAMPLES,
     TableStep,
     arrow,
+    bytes_of,
     in_row,
-    messages,
 )
 from hesc.ml.deployment import ClientFolder
 from hesc.models.conclusions import PROBABILITIES
@@ -194,10 +194,10 @@ class DecryptAnswers(TableStep):
     def applied(self, table: Any) -> Any:
         """What the answers say, with the columns that were kept."""
         pa = arrow()
-        answers = messages(table, ANSWER)
+        answers = bytes_of(table, ANSWER)
         asked: list[bytes | None] = [None] * len(answers)
         if QUERY in table.column_names:
-            asked = list(messages(table, QUERY))
+            asked = list(bytes_of(table, QUERY))
         elif self._plan.needs_query:
             raise ShapeError(
                 f"answers of this plan are read with their queries: keep the column {QUERY!r}"
