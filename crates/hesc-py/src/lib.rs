@@ -170,7 +170,7 @@ mod _native {
     #[pymodule_export]
     use crate::search::{
         SearchFile, SearchIndex, SearchKeys, SearchPlan, SearchSecrets, decrypt_search,
-        decrypt_search_query, encrypt_vector, search_keys,
+        decrypt_search_query, encrypt_vector, join_search_answers, search_keys,
     };
     #[pymodule_export]
     use crate::transciphering::{CipherKey, Message, decipherer, keystream};

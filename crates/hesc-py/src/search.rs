@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use hesc_circuits::plans::PlanError;
-use hesc_circuits::search::{self, Asked, Declared, Entries, Index, View};
+use hesc_circuits::search::{self, Asked, Declared, Entries, Index, Part, View};
 use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::SharedSecrets;
 use numpy::{PyArray1, PyArrayMethods as _, PyReadonlyArray1, ToPyArray as _};
@@ -338,19 +338,38 @@ impl SearchIndex {
 pub struct SearchFile {
     plan: search::Plan,
     bytes: Py<PyArray1<u8>>,
+    part: Part,
     #[pyo3(get)]
     records: usize,
+}
+
+impl SearchFile {
+    /// Computes with the records of the part, of a file that was checked before.
+    fn with<T: Send>(
+        &self,
+        bytes: &[u8],
+        compute: impl FnOnce(View<'_>) -> Result<T, PlanError> + Send,
+    ) -> Result<T, PlanError> {
+        compute(View::open_checked_before(&self.plan, bytes)?.part(self.part)?)
+    }
 }
 
 #[pymethods]
 impl SearchFile {
     #[new]
-    fn new(py: Python<'_>, plan: &SearchPlan, data: PyReadonlyArray1<'_, u8>) -> PyResult<Self> {
+    #[pyo3(signature = (plan, data, part=(0, 1)))]
+    fn new(
+        py: Python<'_>,
+        plan: &SearchPlan,
+        data: PyReadonlyArray1<'_, u8>,
+        part: (usize, usize),
+    ) -> PyResult<Self> {
         let bytes = data.as_slice()?;
+        let part = Part { which: part.0, of: part.1 };
         let records = py
-            .compute(|| View::open(&plan.0, bytes).map(|view| view.records()))
+            .compute(|| View::open_part(&plan.0, bytes, part).map(|view| view.records()))
             .map_err(plan_to_py)?;
-        Ok(Self { plan: plan.0.clone(), bytes: data.as_unbound().clone_ref(py), records })
+        Ok(Self { plan: plan.0.clone(), bytes: data.as_unbound().clone_ref(py), part, records })
     }
 
     /// Encrypted scores of all records, for each query with the keys of its client.
@@ -361,20 +380,19 @@ impl SearchFile {
     ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
         let bytes = self.bytes.bind(py).try_readonly()?;
         let bytes = bytes.as_slice()?;
-        answers(py, &queries, |asked| View::open_checked_before(&self.plan, bytes)?.answer(asked))
+        answers(py, &queries, |asked| self.with(bytes, |view| view.answer(asked)))
     }
 
     /// The sum of squares of each record.
     fn squares<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
         let bytes = self.bytes.bind(py).try_readonly()?;
         let bytes = bytes.as_slice()?;
-        let squares = py
-            .compute(|| View::open_checked_before(&self.plan, bytes).map(|view| view.squares()))
-            .map_err(plan_to_py)?;
+        let squares =
+            py.compute(|| self.with(bytes, |view| Ok(view.squares()))).map_err(plan_to_py)?;
         Ok(squares.to_pyarray(py))
     }
 
-    /// A copy in memory, which can be changed.
+    /// A copy in memory, which can be changed: of all records.
     fn to_index(&self, py: Python<'_>) -> PyResult<SearchIndex> {
         let bytes = self.bytes.bind(py).try_readonly()?;
         let bytes = bytes.as_slice()?;
@@ -387,6 +405,21 @@ impl SearchFile {
     fn __reduce__(&self) -> PyResult<()> {
         Err(PyTypeError::new_err("the file of an index is not pickled or copied; open it again"))
     }
+}
+
+/// The answer of a whole index, of those of its parts in their order. Cost: a copy.
+///
+/// Raises:
+///     WireError, ParameterError, KeyMismatchError: other bytes, another plan's, or under several keys.
+#[pyfunction]
+pub fn join_search_answers<'py>(
+    py: Python<'py>,
+    plan: &SearchPlan,
+    answers: Vec<Bound<'py, PyBytes>>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let parts: Vec<&[u8]> = answers.iter().map(|part| part.as_bytes()).collect();
+    let joined = py.compute(|| search::join_answers(&plan.0, &parts)).map_err(plan_to_py)?;
+    Ok(PyBytes::new(py, &joined))
 }
 
 /// The secrets that follow from a key for a plan whose blocks share second parts. Neither printed, copied nor pickled.

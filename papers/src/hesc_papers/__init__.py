@@ -38,6 +38,7 @@ _MODULES: Final = {
     "hesc:page": "browser_page",
     "hesc:planner": "planner",
     "hesc:rings": "rings",
+    "hesc:scale": "scale",
     "hesc:search": "search",
     "hesc:search_recall": "search_recall",
     "hesc:search_scale": "search_scale",

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from hesc._native import HescError
 from hesc.cli import (
+    batching,
     calibrate,
     compiling,
     demo,
@@ -75,6 +76,7 @@ app.command("decrypt", rich_help_panel=_MODELS)(files.decrypt)
 app.command("serve", rich_help_panel=_MODELS)(service.serve)
 app.command("page", rich_help_panel=_MODELS)(web_page.page)
 app.command("score", rich_help_panel=_MODELS)(scoring.score)
+app.add_typer(batching.app, name="batch", rich_help_panel=_MODELS)
 app.add_typer(demo.app, name="demo", rich_help_panel=_LOOK)
 app.command("params", rich_help_panel=_LOOK)(params.params)
 app.command("calibrate", rich_help_panel=_LOOK)(calibrate.calibrate)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import csv
-from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Annotated, Any, Final, TextIO
 
-import numpy as np
 import typer
 
-from hesc._native import HescError
+from hesc.batch.result_tables import result_columns
 from hesc.cli.csv_files import Column, CsvFile, NamedColumns
 from hesc.cli.parquet_files import ParquetFile
 from hesc.models import transforms
-from hesc.models.conclusions import INVERSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import numpy as np
 
 CELLS: Final = 1 << 20
 """Features read at a time."""
@@ -59,39 +58,15 @@ def batches(
         first += len(batch)
 
 
-@contextmanager
-def after(first: int) -> Iterator[None]:
-    """Says of an error in a batch how many samples were before it."""
-    try:
-        yield
-    except HescError as error:
-        if not first:
-            raise
-        raise type(error)(f"{error} (samples counted from {first})") from error
-
-
 def write_rows(
     table: TextIO, plan: Any, found: Any, probabilities: Any | None, *, header: bool
 ) -> None:
     """A line for each sample: prediction, scores, their error, probabilities."""
-    columns: list[tuple[list[str], Any]] = []
-    labels = [] if plan.classes is None else [str(name) for name in plan.classes.tolist()]
-    columns.append((_names("prediction", found.predictions, []), found.predictions))
-    apart = plan.classes is not None or plan.link in INVERSES
-    if apart and found.scores is not None:
-        columns.append((_names("score", found.scores, labels), found.scores))
-    if found.error is not None:
-        columns.append((["error"], np.full(len(found.predictions), found.error)))
-    if probabilities is not None:
-        columns.append((_names("probability", probabilities, labels), probabilities))
+    columns = result_columns(plan, found, probabilities)
     writer = csv.writer(table, lineterminator="\n")
     if header:
-        writer.writerow([name for names, _ in columns for name in names])
-    lists = [
-        np.asarray(values).reshape(len(found.predictions), -1).tolist() for _, values in columns
-    ]
-    for row in zip(*lists, strict=True):
-        writer.writerow([cell for cells in row for cell in cells])
+        writer.writerow([column.name for column in columns])
+    writer.writerows(zip(*(column.values.tolist() for column in columns), strict=True))
 
 
 def write_best(table: TextIO, near: Any, first: int, *, least: bool) -> None:
@@ -112,11 +87,3 @@ def write_best(table: TextIO, near: Any, first: int, *, least: bool) -> None:
             zip(places.tolist(), scores.tolist(), strict=True), 1
         ):
             writer.writerow([query, rank, place, score])
-
-
-def _names(what: str, values: Any, labels: list[str]) -> list[str]:
-    if np.ndim(values) == 1:
-        return [what]
-    width = values.shape[1]
-    ends = labels if len(labels) == width else [str(place) for place in range(width)]
-    return [f"{what} {end}" for end in ends]

@@ -18,7 +18,9 @@ import typer
 from hesc._native import HescError, ParameterError
 from hesc._support import documents
 from hesc._support.new_files import check_new, for_owner, new_files, read_whole
-from hesc.cli.batches import Clip, IgnoreExtra, after, batches, write_best, write_rows
+from hesc._support.passphrase_files import read_passphrase
+from hesc.batch.table_step import counted_from
+from hesc.cli.batches import Clip, IgnoreExtra, batches, write_best, write_rows
 from hesc.cli.kept import Kept, kept_in
 from hesc.cli.pairing import QueryName, answers_to, checked_name
 from hesc.cli.terminal import (
@@ -26,7 +28,6 @@ from hesc.cli.terminal import (
     PassphraseFile,
     check_outputs,
     new_result,
-    read_passphrase,
     reading,
     say,
     tell,
@@ -161,7 +162,7 @@ def check_rows(rows: Path, plan: Any, *, clip: bool, ignore_extra: bool) -> int:
     count = 0
     with reading(rows, "checking") as file:
         for first, batch in batches(file, plan, ignore_extra=ignore_extra):
-            with after(first):
+            with counted_from(first, "samples"):
                 plan.prepared(batch, clip=clip)
             count += len(batch)
     return count
@@ -245,7 +246,7 @@ def encrypt(
     ):
         writer = MessageWriter(query, plan.digest)
         for first, batch in batches(file, plan, ignore_extra=ignore_extra):
-            with after(first):
+            with counted_from(first, "samples"):
                 found = opened.encrypt(batch, clip=clip, **prepared)
             writer.write(found.data)
             name.messages.append(name_of(found.data))

@@ -10,7 +10,8 @@ import typer
 
 from hesc._native import ParameterError, WireError
 from hesc._support.new_files import read_whole
-from hesc.cli.batches import Clip, IgnoreExtra, after, batches
+from hesc.batch.table_step import counted_from
+from hesc.cli.batches import Clip, IgnoreExtra, batches
 from hesc.cli.files import KEYS_BYTES, Folder, check_apart, messages
 from hesc.cli.pairing import QueryName
 from hesc.cli.terminal import JsonFile, check_outputs, new_result, reading, tell
@@ -62,7 +63,7 @@ def encrypt(
         # A wrong row is found before minutes of work.
         with reading(rows, "checking") as file:
             for first, batch in batches(file, owner.side, ignore_extra=ignore_extra):
-                with after(first):
+                with counted_from(first, "samples"):
                     owner.side.prepared(batch, clip=clip)
     count = clipped = clipped_samples = up = 0
     name = QueryName()
@@ -73,7 +74,7 @@ def encrypt(
     ):
         writer = MessageWriter(piece, plan.digest)
         for first, batch in batches(file, owner.side, ignore_extra=ignore_extra):
-            with after(first):
+            with counted_from(first, "samples"):
                 found = owner.encrypt(batch, clip=clip, first=first)
             writer.write(found.data)
             name.messages.append(name_of(found.data))

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import typer
 
 from hesc._native import HescError
-from hesc.cli.batches import Clip, IgnoreExtra, after, batches, write_best, write_rows
+from hesc._support.passphrase_files import read_passphrase
+from hesc.batch.table_step import counted_from
+from hesc.cli.batches import Clip, IgnoreExtra, batches, write_best, write_rows
 from hesc.cli.files import (
     check_apart,
     check_rows,
@@ -27,7 +29,6 @@ from hesc.cli.terminal import (
     JsonFile,
     PassphraseFile,
     check_outputs,
-    read_passphrase,
     reading,
     say,
     tell,
@@ -174,7 +175,7 @@ def _score(
             "to begin anew"
         )
     for number, (place, batch) in enumerate(group, first):
-        with after(place):
+        with counted_from(place, "samples"):
             ready = plan.prepared(batch, clip=wishes.clip)
         query = partial.query(number)
         if query is None:

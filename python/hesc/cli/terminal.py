@@ -7,7 +7,7 @@ import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, Final
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import progress
@@ -22,38 +22,12 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import TextIO
 
-PASSPHRASE_BYTES: Final = 1 << 12
-"""The longest first line of a file with a passphrase."""
-
 PassphraseFile = Annotated[
     Path | None, typer.Option(help="File whose first line is the passphrase, instead of asking.")
 ]
 JsonFile = Annotated[
     str | None, typer.Option("--json", help="Write figures to this new file, - for stdout.")
 ]
-
-
-def read_passphrase(path: Path | None) -> str | None:
-    """The first line of a file, or None where there is no file.
-
-    Raises:
-        HescError: a line that is empty, too long, or no text.
-
-    """
-    if path is None:
-        return None
-    with path.open("rb") as file:
-        # Lines end at a line feed and nowhere else: any other character may be part of the words.
-        line = file.readline(PASSPHRASE_BYTES)
-    words = line.removesuffix(b"\n").removesuffix(b"\r")
-    if not words:
-        raise HescError(f"the first line of {path} is empty; write the passphrase there")
-    if len(line) == PASSPHRASE_BYTES:
-        raise HescError(f"the first line of {path} is longer than any passphrase")
-    try:
-        return words.decode()
-    except UnicodeDecodeError as error:
-        raise HescError(f"the first line of {path} is no text in UTF-8") from error
 
 
 def reading(path: Path, description: str) -> AbstractContextManager[IO[bytes]]:

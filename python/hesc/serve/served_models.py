@@ -125,9 +125,18 @@ class ServedModel:
         except ParameterError:
             return False
         self._base.index = index
+        self.names_records(path)
+        return True
+
+    def names_records(self, path: Path) -> None:
+        """Says by what records answers depend on: those of a file, wherever they are computed.
+
+        Raises:
+            OSError: it may not be read.
+
+        """
         with path.open("rb") as file:
             self.identity = f"{self.digest}+{hashlib.file_digest(file, 'sha256').hexdigest()}"
-        return True
 
     def prepare_in(self, folder: Path) -> None:
         """Keeps prepared queries in a folder, which is made, where the plan has any."""
@@ -163,19 +172,28 @@ class ServedModel:
 
         """
         try:
-            if self.numbers is None:
-                with nullcontext() if self.plan.protocol in _AT_ONCE else opened.lock:
-                    return Evaluated(opened.server.answer(query), 0)
-            counting: Any = opened.server
-            with opened.lock:
-                # The state has the count of all runs; this one is of this answer.
-                counting.count = ledger.Count()
-                answer = counting.answer(query)
-                return Evaluated(answer, counting.count.given)
+            return self.computed(opened, query)
         except KeyMismatchError:
             raise RefusedError("other-keys") from None
         except HescError:
             raise RefusedError("bad-query") from None
+
+    def computed(self, opened: OpenServer, query: bytes) -> Evaluated:
+        """What `evaluate` gives, for who may read why a query is refused.
+
+        Raises:
+            WireError, ParameterError, KeyMismatchError, ShapeError: as a server's `answer`.
+
+        """
+        if self.numbers is None:
+            with nullcontext() if self.plan.protocol in _AT_ONCE else opened.lock:
+                return Evaluated(opened.server.answer(query), 0)
+        counting: Any = opened.server
+        with opened.lock:
+            # The state has the count of all runs; this one is of this answer.
+            counting.count = ledger.Count()
+            answer = counting.answer(query)
+            return Evaluated(answer, counting.count.given)
 
 
 class OpenServers:

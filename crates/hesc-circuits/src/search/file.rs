@@ -13,7 +13,7 @@ use hesc_schemes::{Fingerprint, SchemeError};
 
 use super::index::Index;
 use super::plan::Plan;
-use super::server::View;
+use super::server::{Part, View};
 use crate::blocks::map_blocks;
 use crate::plans::PlanError;
 
@@ -54,7 +54,17 @@ impl<'a> View<'a> {
     /// [`SchemeError::Wire`] for other bytes, a block that was changed, and residues out of range;
     /// [`SchemeError::ParameterMismatch`] for the index of another plan.
     pub fn open(plan: &Plan, bytes: &'a [u8]) -> Result<Self, PlanError> {
+        Self::open_part(plan, bytes, Part::WHOLE)
+    }
+
+    /// [`Self::open`] for a part of the records: of the blocks its own are read, and no other.
+    ///
+    /// # Errors
+    /// As there, and [`SchemeError::Parameter`] for a part that has no records.
+    pub fn open_part(plan: &Plan, bytes: &'a [u8], part: Part) -> Result<Self, PlanError> {
         let (view, checksums) = Self::open_header(plan, bytes)?;
+        let checksums = &checksums[part.blocks(plan, checksums.len())?];
+        let view = view.part(part)?;
         let q = plan.products().modulus();
         let mut blocks: Vec<_> = view.blocks.iter().zip(checksums).collect();
         let packing = plan.packing();

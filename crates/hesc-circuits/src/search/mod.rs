@@ -38,5 +38,5 @@ pub use declared::{Declared, Entries};
 pub use index::Index;
 pub use noise::noise_over_law;
 pub use plan::Plan;
-pub use server::{Asked, Keys, View, read_keys};
-pub use wire::{answer_bytes, key_bytes, query_bytes};
+pub use server::{Asked, Keys, Part, View, read_keys};
+pub use wire::{answer_bytes, join_answers, key_bytes, query_bytes};

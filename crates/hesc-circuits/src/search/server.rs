@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use hesc_math::residues::Reducer;
 use hesc_math::residues::packed::{Factors, sums_of_products};
 use hesc_schemes::rlwe::{Expansion, SharingKeys};
@@ -35,6 +37,35 @@ pub struct View<'a> {
     pub(super) plan: Plan,
     pub(super) records: usize,
     pub(super) blocks: Vec<&'a [u8]>,
+}
+
+/// One of as many parts of an index: successive blocks, about equally many in each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Which, from 0 on.
+    pub which: usize,
+    /// Of how many.
+    pub of: usize,
+}
+
+impl Part {
+    /// All records.
+    pub const WHOLE: Self = Self { which: 0, of: 1 };
+
+    /// The blocks of the part. Those that share a second part stay together.
+    pub(super) fn blocks(self, plan: &Plan, blocks: usize) -> Result<Range<usize>, SchemeError> {
+        let Self { which, of } = self;
+        let groups = blocks.div_ceil(plan.shared());
+        // An index without records is whole.
+        if which >= of || of > groups.max(1) {
+            let value = format!("{which} of {of}");
+            let remedy =
+                "parts are counted from 0, and each has a block of records at least: take fewer";
+            return Err(SchemeError::Parameter { name: "part", value, remedy });
+        }
+        let end = |which: usize| (which * groups / of * plan.shared()).min(blocks);
+        Ok(end(which)..end(which + 1))
+    }
 }
 
 /// Reads a client's keys. Cost: transforms.
@@ -110,6 +141,18 @@ impl View<'_> {
     /// How many records there are.
     pub fn records(&self) -> usize {
         self.records
+    }
+
+    /// A part of the records, whose answers [`join_answers`](super::join_answers) makes one.
+    ///
+    /// # Errors
+    /// [`SchemeError::Parameter`] for a part that has no records.
+    pub fn part(mut self, part: Part) -> Result<Self, PlanError> {
+        let own = part.blocks(&self.plan, self.blocks.len())?;
+        let n = self.plan.ring_degree();
+        self.records = self.records.min(own.end * n) - own.start * n;
+        self.blocks = self.blocks[own].to_vec();
+        Ok(self)
     }
 
     /// Encrypted scores of all records, for each query: all in one pass over the records. Cost: for each query its expansion, and

@@ -314,6 +314,59 @@ fn one_pass_answers_several_queries() {
     }
 }
 
+/// Parts of a file answer by themselves, and their answers joined are byte by byte the answer of the whole.
+#[test]
+fn parts_of_an_index_are_the_whole() {
+    let several = Declared { shared: 3, ..integers(12, 6, 20_000, true) };
+    for declared in [integers(9, 6, 20_000, false), integers(9, 6, 20_000, true), several] {
+        let plan = Plan::new(declared).unwrap();
+        let rng = &mut AesCtrRng::from_seed([11; 32]);
+        let (d, n) = (plan.dimensions(), plan.ring_degree());
+        let party = Party::new(&plan, rng);
+        let records = vectors(&declared, 7 * n - 5, false, rng);
+        let mut bytes = Vec::new();
+        index(&plan, &records).view().write(&mut bytes).unwrap();
+        let query = vectors(&declared, 1, true, rng);
+        let asked = encrypt(&plan, &party.secret, &query, rng).unwrap();
+        let whole = View::open(&plan, &bytes).unwrap().answer(&[party.asks(&asked)]).unwrap();
+        let most = 7_usize.div_ceil(plan.shared());
+        for of in 1..=most {
+            let views: Vec<View<'_>> = (0..of)
+                .map(|which| View::open_part(&plan, &bytes, Part { which, of }).unwrap())
+                .collect();
+            assert_eq!(views.iter().map(View::records).sum::<usize>(), records.len() / d);
+            let answers: Vec<Vec<u8>> = views
+                .iter()
+                .map(|view| view.answer(&[party.asks(&asked)]).unwrap().remove(0))
+                .collect();
+            let mut parts: Vec<&[u8]> = answers.iter().map(Vec::as_slice).collect();
+            assert_eq!(join_answers(&plan, &parts).unwrap(), whole[0]);
+            // In another order a part ends inside of blocks before the end.
+            if of > 1 {
+                parts.swap(of - 2, of - 1);
+                assert!(join_answers(&plan, &parts).is_err());
+            }
+        }
+        assert!(join_answers(&plan, &[]).is_err());
+        assert!(join_answers(&plan, &[&whole[0][..whole[0].len() - 1]]).is_err());
+        for (which, of) in [(1, 1), (0, 0), (0, most + 1), (usize::MAX, usize::MAX)] {
+            assert!(View::open_part(&plan, &bytes, Part { which, of }).is_err());
+        }
+        let other = Party::new(&plan, rng);
+        let asked = encrypt(&plan, &other.secret, &query, rng).unwrap();
+        let answer = View::open(&plan, &bytes).unwrap().answer(&[other.asks(&asked)]).unwrap();
+        let both = [&whole[0][..whole[0].len()], &answer[0]];
+        assert!(join_answers(&plan, &both).is_err());
+        // A changed block is found by the part that has it, and by no other.
+        if most > 2 {
+            let last = bytes.len() - 1;
+            bytes[last] ^= 1;
+            let refused = |which| View::open_part(&plan, &bytes, Part { which, of: 2 }).is_err();
+            assert_eq!([refused(0), refused(1)], [false, true]);
+        }
+    }
+}
+
 /// Records appended in any pieces, replaced and removed: byte by byte what a new index of the same records is.
 #[test]
 fn changed_indexes_are_those_of_their_records() {

@@ -4,7 +4,7 @@ use hesc_schemes::wire::{Kind, Reader, TAG, framed, packed};
 use hesc_schemes::{KeyId, SchemeError};
 
 use super::plan::Plan;
-use crate::plans::{FRAME, Seed};
+use crate::plans::{FRAME, PlanError, Seed};
 
 /// The ciphertexts of a query: what all second parts come from, and the first parts.
 pub(super) struct Query {
@@ -80,6 +80,36 @@ pub(super) fn answer_to_bytes(plan: &Plan, key: KeyId, records: usize, parts: &[
     writer.finish()
 }
 
+/// One answer of those of successive parts of an index: the answer of the whole. What is in them is not looked at. Cost: a copy.
+///
+/// # Errors
+/// [`SchemeError::Wire`] and [`SchemeError::ParameterMismatch`] for other bytes and plans, for parts that end inside of blocks
+/// which share a second part, and for more records than the plan declares; [`SchemeError::KeyMismatch`] for answers under several keys.
+pub fn join_answers(plan: &Plan, answers: &[&[u8]]) -> Result<Vec<u8>, PlanError> {
+    let whole = plan.shared() * plan.ring_degree();
+    let (mut key, mut records, mut parts) = (None, 0, Vec::new());
+    for bytes in answers {
+        let found = Answer::open(plan, bytes)?;
+        let expected = *key.get_or_insert(found.key);
+        if found.key != expected {
+            return Err(SchemeError::KeyMismatch { expected, found: found.key }.into());
+        }
+        if records % whole != 0 {
+            return Err(found.reader.error("a part before it ends inside of blocks").into());
+        }
+        records += found.records;
+        if records as u64 > plan.declared().most_records {
+            return Err(found.reader.error("together they have more records than the plan").into());
+        }
+        parts.extend_from_slice(found.parts()?);
+    }
+    let Some(key) = key else {
+        let problem = "there is no part of an answer";
+        return Err(SchemeError::Wire { what: "the answer of a search", problem }.into());
+    };
+    Ok(answer_to_bytes(plan, key, records, &parts))
+}
+
 /// An answer that is read part by part.
 pub(super) struct Answer<'a> {
     plan: &'a Plan,
@@ -110,6 +140,13 @@ impl<'a> Answer<'a> {
     /// As many numbers of a block's first part as it has records.
     pub fn numbers(&mut self, count: usize) -> Result<Vec<u64>, SchemeError> {
         self.plan.numbers().read(&mut self.reader, count)
+    }
+
+    /// The parts of all blocks, as they travel.
+    pub fn parts(mut self) -> Result<&'a [u8], SchemeError> {
+        let counts: Vec<usize> = self.plan.blocks(self.records).collect();
+        let parts = self.reader.bytes(parts_bytes(self.plan, &counts))?;
+        self.reader.finish().map(|()| parts)
     }
 
     pub fn finish(self) -> Result<(), SchemeError> {

@@ -71,11 +71,14 @@ class Index:
         # Put in place at once, so that no reader and no interrupt finds half of a change.
         self._held = _Held(_native.SearchIndex(plan.native), empty)
         self._changing = Lock()
+        self._is_part = False
         if vectors is not None:
             self.append(vectors, progress=progress)
 
     @classmethod
-    def open(cls, plan: SearchPlan, path: str | PathLike[str]) -> Self:
+    def open(
+        cls, plan: SearchPlan, path: str | PathLike[str], *, part: tuple[int, int] = (0, 1)
+    ) -> Self:
         """Records in a file that `save` wrote, where they lie: they are read as they are needed.
 
         The file is checked whole, once. **Nobody may change it while it is open.** The first change
@@ -84,13 +87,17 @@ class Index:
         Args:
             plan: that of the file.
             path: the file.
+            part: which part of the records, from 0 on, and of how many: about equally many blocks,
+                which alone are read and checked. What parts answer `joined` makes one answer. The
+                records of a part of several are not changed.
 
         Raises:
             WireError: a file that is damaged, cut off, or none of an index.
-            ParameterError: another plan's.
+            ParameterError: another plan's; more parts than there are blocks of records.
             OSError: there is none, or it may not be read.
 
         """
+        which, of = _part(part)
         made = cls(plan)
         file = path_of(path)
         if not file.is_file():
@@ -99,13 +106,14 @@ class Index:
             raise WireError(f"{file} is empty: it is no index; get it again")
         data = np.memmap(file, np.uint8, "r")
         try:
-            opened = _native.SearchFile(plan.native, data)
+            opened = _native.SearchFile(plan.native, data, (which, of))
         except WireError as error:
             raise WireError(f"{file}: {error}") from error
         squares = opened.squares()
         if len(squares) and int(squares.max()) > plan.most_square:
             raise WireError(f"{file} has records that are longer than the plan declares")
         made._held = _Held(opened, squares if plan.squares is not None else squares[:0])
+        made._is_part = of > 1
         return made
 
     def __len__(self) -> int:
@@ -287,6 +295,8 @@ class Index:
     def _branch(self) -> _native.SearchIndex:
         """The records for who changes them: in memory, and of nobody who answers from them now."""
         native = self._held.native
+        if self._is_part:
+            raise ParameterError("a part of an index is not changed: open all of it, part=(0, 1)")
         if isinstance(native, _native.SearchFile):
             make_room(self.memory, f"{len(self):,} records of a file that is changed")
             return native.to_index()
@@ -309,6 +319,35 @@ class Index:
         if not len(self):
             raise OutOfRangeError("the index has no record; append some")
         return whole(record, "record", 0, len(self) - 1)
+
+
+def joined(plan: SearchPlan, answers: list[tuple[bytes, ...]]) -> list[bytes]:
+    """The parts of the answer of a whole index, of those of the answers of its parts.
+
+    Args:
+        plan: of the search.
+        answers: what each part of the index answered to one query, in their order: of each sample a
+            part, and where distances are told the records' sums of squares behind them.
+
+    Raises:
+        WireError: answers of other numbers of samples, or in another order.
+        KeyMismatchError: answers under several keys.
+
+    """
+    if len({len(parts) for parts in answers}) != 1:
+        raise WireError("the parts of an index answer one query, and these are of several")
+    *scores, last = zip(*answers, strict=True)
+    if plan.squares is None:
+        scores.append(last)
+    found = [_native.join_search_answers(plan.native, list(each)) for each in scores]
+    return found if plan.squares is None else [*found, b"".join(last)]
+
+
+def _part(part: object) -> tuple[int, int]:
+    if not isinstance(part, tuple) or len(part) != 2:
+        raise ParameterError("part= is two numbers: which part, from 0 on, and of how many")
+    of = whole(part[1], "parts", 1, 1 << 32)
+    return whole(part[0], "part", 0, of - 1), of
 
 
 class _Held(NamedTuple):

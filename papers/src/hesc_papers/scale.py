@@ -1,0 +1,252 @@
+"""`hesc:scale`: batches on several workers: shares of time, kills, memory, and parts of an index.
+
+`python -m hesc_papers.scale_run memory FOLDER 10000000 2 16384` is the long case by itself.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from hesc._native import HescError
+from hesc._support.extras import install_line, missing
+from hesc_papers.report import Report
+from hesc_papers.scale_run import Place, case
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hesc._support.studies import Options
+
+IDENTIFIER: Final = "hesc:scale"
+TITLE: Final = "batches on processes and clusters"
+PEERS: Final = ("long",)
+LEAST: Final = {"scale.ray_two_workers": 1.7, "scale.ray_two_workers_search": 1.7}
+"""What was asked for, at least, where two cores are free."""
+TARGETS: Final = {
+    "scale.ray_overhead": 0.15,
+    "scale.lost": 0.0,
+    "scale.twice": 0.0,
+    "scale.wrong": 0.0,
+    "scale.over_budget": 0.0,
+}
+"""What was asked for, at most."""
+
+
+class Size(NamedTuple):
+    """How much a study works on."""
+
+    rounds: int
+    rows: tuple[int, ...]
+    """Rows of scoring, the last of which overhead is stated at."""
+    batch: int
+    records: int
+    queries: int
+    killed: int
+    """Rows over which a node is killed."""
+    counted: int
+    """Queries of hidden weights over which a node is killed."""
+    memory: tuple[int, ...]
+    """Rows of a file that are scored, to see what memory does."""
+
+
+QUICK: Final = Size(1, (500, 1000), 250, 9000, 4, 2000, 6, (2000,))
+FULL: Final = Size(
+    3, (10_000, 30_000, 100_000), 4096, 200_000, 64, 100_000, 48, (100_000, 1_000_000)
+)
+LONG: Final = FULL._replace(memory=(1_000_000, 10_000_000))
+"""With `--peer long`: a file of ten million rows, some five gigabytes, twenty minutes or more."""
+
+
+def reproduce(options: Options) -> Report:
+    """Measures; each case in a process of its own, workers of one thread each.
+
+    Raises:
+        HescError: ray is not installed.
+
+    """
+    if missing("ray"):
+        raise HescError(f"this study measures clusters of Ray: {install_line('ray')}")
+    size = QUICK if options.quick else (LONG if "long" in options.peers else FULL)
+    with TemporaryDirectory(prefix="hesc-scale-") as folder:
+        place = Place(Path(folder))
+        place.deploy_scores()
+        place.deploy_search(size.records)
+        return _reproduced(place, size, options)
+
+
+def _reproduced(place: Place, size: Size, options: Options) -> Report:
+    others = os.getloadavg()[0]
+    rows: list[dict[str, Any]] = []
+    ratios = _scoring(place, size, options.track(range(size.rounds), "scoring"), rows)
+    ratios |= _searching(place, size, options.track(range(size.rounds), "search"), rows)
+    ratios |= _killed(place, size, rows)
+    ratios |= _memory(place, size, rows)
+    return Report(
+        identifier=IDENTIFIER,
+        title=TITLE,
+        unit="seconds, start and all",
+        rows=rows,
+        ratios=ratios,
+        parameters={
+            "targets": TARGETS,
+            "at least": LEAST,
+            "load average before": others,
+            "size": size._asdict(),
+        },
+        notes=[
+            "plain: one call in one process, callables made before. Ray: map_batches on a local "
+            "cluster whose nodes have one processor each, workers' start included",
+            "two workers: medians over rounds of the time of one over that of two; they tell what "
+            "two cores do where nobody else works (load average before, in parameters)",
+            "overhead: one worker's time over the plain call's, less one, at the most rows",
+            "kills: of three nodes one ends by SIGKILL when a quarter is done. Lost, twice and "
+            "wrong count rows of a dataset, and queries of hidden weights that are counted in a "
+            "state; wrong: a score that is ten of its errors from that of an undisturbed run",
+            "rss_mb: of the process that reads, writes and counts; worker_rss_mb: the most that a "
+            "worker ever had",
+        ],
+        repetitions=size.rounds,
+    )
+
+
+def _scoring(
+    place: Place, size: Size, rounds: Iterable[int], rows: list[dict[str, Any]]
+) -> dict[str, float]:
+    """Plain calls, processes and clusters in turns."""
+    found: dict[tuple[str, int], list[float]] = {}
+
+    def add(kind: str, count: int, result: dict[str, Any]) -> None:
+        if result["rows"] != count:
+            raise RuntimeError(f"{kind} gave {result['rows']} rows of {count}")
+        found.setdefault((kind, count), []).append(result["seconds"])
+
+    most = size.rows[-1]
+    for _ in rounds:
+        for count in size.rows:
+            add("plain", count, case("plain", place, count))
+        for workers in (1, 2):
+            add(f"ray {workers}", most, case("ray", place, most, workers, size.batch))
+            add(f"processes {workers}", most, case("engine", place, most, workers, size.batch))
+    for (kind, count), seconds in found.items():
+        middle = statistics.median(seconds)
+        rows.append(
+            {
+                "what": f"scores: {kind}",
+                "rows": count,
+                "seconds": middle,
+                "least": min(seconds),
+                "most": max(seconds),
+                "us a row": 1e6 * middle / count,
+            }
+        )
+
+    def over(one: str, other: str) -> float:
+        pairs = zip(found[one, most], found[other, most], strict=True)
+        return statistics.median(a / b for a, b in pairs)
+
+    medians = [statistics.median(found["plain", count]) for count in size.rows]
+    return {
+        "scale.ray_two_workers": over("ray 1", "ray 2"),
+        "scale.ray_overhead": over("ray 1", "plain") - 1,
+        "scale.processes_two_workers": over("processes 1", "processes 2"),
+        "scale.processes_overhead": over("processes 1", "plain") - 1,
+        "scale.scoring_exponent": _power(size.rows, medians),
+        "scale.rows_a_core_second": most / medians[-1],
+        "scale.cores_for_1e9_an_hour": 1e9 * medians[-1] / most / 3600,
+    }
+
+
+def _searching(
+    place: Place, size: Size, rounds: Iterable[int], rows: list[dict[str, Any]]
+) -> dict[str, float]:
+    found: dict[int, list[float]] = {1: [], 2: []}
+    for _ in rounds:
+        for workers, seconds in found.items():
+            seconds.append(case("search", place, size.queries, workers)["seconds"])
+    for workers, seconds in found.items():
+        rows.append(
+            {
+                "what": f"search: ray {workers}, {size.records:,} records",
+                "rows": size.queries,
+                "seconds": statistics.median(seconds),
+                "least": min(seconds),
+                "most": max(seconds),
+            }
+        )
+    return {
+        "scale.ray_two_workers_search": statistics.median(
+            one / two for one, two in zip(found[1], found[2], strict=True)
+        ),
+        "scale.search_parts_wrong": float(case("parts", place, 2)["wrong"]),
+    }
+
+
+def _killed(place: Place, size: Size, rows: list[dict[str, Any]]) -> dict[str, float]:
+    blocks = max(8, size.killed // 2500)
+    dataset = case("killed dataset", place, size.killed, blocks)
+    counted = [
+        case("killed budget", place, size.counted),
+        case("killed engine", place, size.counted),
+    ]
+    rows.append({"what": "killed: dataset", "rows": dataset["rows"]})
+    rows += [
+        {"what": f"killed: {name}", "rows": each["queries"]}
+        for name, each in zip(("budget of a dataset", "budget of the engine"), counted, strict=True)
+    ]
+    return {
+        "scale.lost": float(dataset["lost"] + sum(each["lost"] for each in counted)),
+        "scale.twice": float(dataset["twice"] + sum(each["twice"] for each in counted)),
+        "scale.wrong": float(dataset["wrong"] + sum(each["other answers"] for each in counted)),
+        "scale.over_budget": float(
+            sum(abs(each["charged"]) + abs(each["numbers"]) for each in counted)
+        ),
+    }
+
+
+def _memory(place: Place, size: Size, rows: list[dict[str, Any]]) -> dict[str, float]:
+    """Memory over files of several lengths; the longest is stated."""
+    found = [case("memory", place, count, 2, size.batch, timeout=36_000) for count in size.memory]
+    rows += [
+        {
+            "what": f"file: {each['rows']:,} rows, two processes",
+            "rows": each["rows"],
+            "seconds": each["seconds"],
+            "rss, MB": each["rss_mb"],
+            "a worker's, MB": each["worker_rss_mb"],
+        }
+        for each in found
+    ]
+    longest = found[-1]
+    return {
+        "scale.rows": float(longest["rows"]),
+        "scale.rss_mb": longest["rss_mb"],
+        "scale.worker_rss_mb": longest["worker_rss_mb"],
+        "scale.rss_growth": longest["growth"],
+        "scale.rss_over_shorter": longest["rss_mb"] / found[0]["rss_mb"] - 1,
+    }
+
+
+def _power(x: Iterable[float], y: Iterable[float]) -> float:
+    """The slope of a line through the logarithms."""
+    return float(np.polyfit(np.log(list(x)), np.log(list(y)), 1)[0])
+
+
+def plot(report: Report, path: Path) -> None:
+    """Seconds of each way to score the most rows, and to search."""
+    from hesc_papers.plots import figure
+
+    with figure(path, (11, 4.2), (1, 2)) as (left, right):
+        for axes, kind in ((left, "scores"), (right, "search")):
+            shown = [row for row in report.rows if row["what"].startswith(kind)]
+            most = max(row["rows"] for row in shown)
+            shown = [row for row in shown if row["rows"] == most][::-1]
+            names = [row["what"].partition(": ")[2] for row in shown]
+            axes.barh(names, [row["seconds"] for row in shown], color="tab:green")
+            axes.set_xlabel("seconds, start and all")
+            axes.set_title(f"{kind}: {most:,} rows")
