@@ -319,9 +319,9 @@ def _doubles(numbers: ArrayLike) -> NDArray[np.float64]:
         whole_ones = np.array([int(x) for x in doubles[large]], dtype=object)
         above[large] = given[large].astype(object) > whole_ones
         below[large] = given[large].astype(object) < whole_ones
-    even = doubles.view(np.int64) & 1 == 0
-    beside = np.nextafter(doubles, np.where(above, np.inf, -np.inf))
-    return np.where((above | below) & even, beside, doubles)
+    moved = (above | below) & (doubles.view(np.int64) & 1 == 0)
+    ends = np.where(above, np.inf, -np.inf)
+    return np.nextafter(doubles, ends, out=doubles.copy(), where=moved)
 
 
 def _checked(of: FloatingPoint, number: Integers) -> Integers:
