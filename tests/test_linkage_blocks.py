@@ -217,7 +217,7 @@ def test_plans_of_blocks_are_read_strictly() -> None:
         (b'["born",4,40]', b'["born",70000,40]'),
         (b'"epsilon":1.0', b'"epsilon":0.0'),
         (b'"epsilon":1.0', b'"epsilon":1'),
-        (b'"delta":', b'"delta":1'),
+        (b'"delta":', b'"delta":-'),
         (b'"within":null', b'"within":["00",0,1]'),
         (b'"within":null', b'"within":7'),
         (b'"blocking":{', b'"blocking":{"more":1,'),

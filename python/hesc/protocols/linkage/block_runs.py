@@ -44,9 +44,9 @@ class Linked(NamedTuple):
     compared: NDArray[np.int64]
     """Rows of the comparer's, in the same order."""
     seconds: tuple[float, ...]
-    """Of each of `STEPS`."""
+    """Seconds of each of `STEPS`."""
     bytes: tuple[int, ...]
-    """Of each of `STEPS`."""
+    """Bytes of each of `STEPS`."""
 
 
 class LinkBlocks:
@@ -61,11 +61,8 @@ class LinkBlocks:
     def __init__(self, plan: bytes, threshold: int) -> None:
         self._plan = LinkagePlan.from_bytes(plan)
         self._threshold = threshold
-        self._matcher = Matcher(self._plan)
-
-    def public_keys(self) -> bytes:
-        """The matcher's, which both parties are given."""
-        return self._matcher.public_keys()
+        self.matcher = Matcher(self._plan)
+        """Who holds the keys of all blocks; both parties are given its public ones."""
 
     def __call__(self, table: pa.Table) -> pa.Table:
         """Matches of each block, with seconds and bytes.
@@ -90,7 +87,7 @@ class LinkBlocks:
 
     def link(self, number: int, sent: NDArray[np.uint64], compared: NDArray[np.uint64]) -> Linked:
         """One block, with every message as bytes, made and read."""
-        matcher = self._matcher.block(number)
+        matcher = self.matcher.block(number)
         plan, keys = matcher.plan, matcher.public_keys()
         marks, sizes = [time.perf_counter()], []
         sender = Sender(plan, keys, sent)
@@ -136,9 +133,9 @@ class BlockRun(NamedTuple):
     stray: int
     """Matches of random codes, which their party leaves out."""
     seconds: dict[str, float]
-    """Of each of `STEPS`, summed over processes."""
+    """Seconds by step of `STEPS`, summed over processes."""
     bytes: dict[str, int]
-    """Of each of `STEPS`."""
+    """Bytes by step of `STEPS`."""
     blocks: int
     """How many were linked."""
 

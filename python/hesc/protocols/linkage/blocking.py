@@ -82,7 +82,7 @@ class Place(NamedTuple):
     at: int
     """Number of its pass."""
     block: int
-    """Its number in the pass."""
+    """Number of the block in the pass."""
 
 
 @dataclass(frozen=True)

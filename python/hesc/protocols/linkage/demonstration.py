@@ -12,7 +12,7 @@ from hesc._support.progress import Bar
 from hesc.codes import HashKey, RecordCoder
 from hesc.protocols.linkage import febrl
 from hesc.protocols.linkage.block_runs import BlockRun, LinkBlocks, link_blocks
-from hesc.protocols.linkage.blocks import BlockedRecords, Choice, choose_passes
+from hesc.protocols.linkage.blocks import BlockedRecords, ChosenPasses, choose_passes
 from hesc.protocols.linkage.client import Matcher
 from hesc.protocols.linkage.matching import Quality, Threshold, choose_threshold, quality
 from hesc.protocols.linkage.party import Sender
@@ -180,11 +180,11 @@ def link(
     return run
 
 
-class Prepared(NamedTuple):
+class PreparedRun(NamedTuple):
     """A linkage of blocks, ready to run."""
 
     plan: LinkagePlan
-    choice: Choice
+    choice: ChosenPasses
     threshold: Threshold
     sender: BlockedRecords
     comparer: BlockedRecords
@@ -200,7 +200,7 @@ def prepare_people(
     epsilon: float = 1.0,
     overlap: float = 1.0,
     random_state: int = 1,
-) -> Prepared:
+) -> PreparedRun:
     """Made-up people in blocks, and the plan of their linkage.
 
     Passes and threshold are chosen by pairs of FEBRL's fourth data set, which are not linked, and
@@ -261,18 +261,18 @@ def prepare_people(
         np.arange(_KNOWN).repeat(2).reshape(-1, 2),
     )
     step("threshold")
-    return Prepared(plan, choice, threshold, parties[0], parties[1], made.true, steps)
+    return PreparedRun(plan, choice, threshold, parties[0], parties[1], made.true, steps)
 
 
 def link_people(
-    prepared: Prepared, *, progress: bool | Callable[[int, int], object] = False
+    prepared: PreparedRun, *, progress: bool | Callable[[int, int], object] = False
 ) -> LinkageRun:
     """Links made-up people block by block, under encryption; quality is that on all of them."""
     plan, threshold = prepared.plan, prepared.threshold
     steps = list(prepared.steps)
     start = time.perf_counter()
     linker = LinkBlocks(plan.to_bytes(), threshold.distance)
-    steps.append(Step("keys", time.perf_counter() - start, len(linker.public_keys())))
+    steps.append(Step("keys", time.perf_counter() - start, len(linker.matcher.public_keys())))
     with Bar("blocks linked", progress) as bar:
 
         def engine(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
@@ -287,7 +287,7 @@ def link_people(
     return run_of(prepared, found, steps)
 
 
-def run_of(prepared: Prepared, found: BlockRun, steps: list[Step]) -> LinkageRun:
+def run_of(prepared: PreparedRun, found: BlockRun, steps: list[Step]) -> LinkageRun:
     """What a linkage of blocks found, as a run."""
     steps = steps + [Step(name, found.seconds[name], found.bytes[name]) for name in found.seconds]
     run = LinkageRun(
