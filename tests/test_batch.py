@@ -269,12 +269,15 @@ def test_processes_say_what_one_call_says(
 
 def test_workers_that_cannot_be_made_say_why(rows: Path, tmp_path: Path) -> None:
     source = ParquetPieces(rows, 300)
-    for steps, says in (
-        (((Fails, {}),), "there is no such model"),
-        (((DiesAlways, {}),), "ended 4 times without a result, the last time with rows from 0"),
+    for work, says in (
+        (Work(((Fails, {}),)), "there is no such model"),
+        (
+            Work(((DiesAlways, {}),)),
+            "ended 4 times without a result, the last time with rows from 0",
+        ),
     ):
         with pytest.raises((hesc.HescError, FileNotFoundError), match=says):
-            run(Work(steps), source, tmp_path / "out.parquet", belongs={}, workers=1)
+            run(work, source, tmp_path / "out.parquet", belongs={}, workers=1)
         assert not (tmp_path / "out.parquet").exists()
 
 

@@ -317,8 +317,8 @@ fn one_pass_answers_several_queries() {
 /// Parts of a file answer by themselves, and their answers joined are byte by byte the answer of the whole.
 #[test]
 fn parts_of_an_index_are_the_whole() {
-    let several = Declared { shared: 3, ..integers(12, 6, 20_000, true) };
-    for declared in [integers(9, 6, 20_000, false), integers(9, 6, 20_000, true), several] {
+    let several = Declared { shared: 3, ..integers(12, 6, 40_000, true) };
+    for declared in [integers(9, 6, 40_000, false), integers(9, 6, 40_000, true), several] {
         let plan = Plan::new(declared).unwrap();
         let rng = &mut AesCtrRng::from_seed([11; 32]);
         let (d, n) = (plan.dimensions(), plan.ring_degree());
