@@ -39,6 +39,8 @@ KINDS_OF: Final[dict[str, dict[str, int]]] = {
 """Containers of messages in Python: their calls, and which argument is the kind."""
 MODELS: Final = ("ml", "models", "protocols")
 """Packages about models and what is computed on them, whose rooms are counted too."""
+KEEPERS: Final = {"secret", "client"}
+"""Names of files that may hold a secret key, in any package."""
 _DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -353,12 +355,15 @@ def _argument(call: ast.Call, at: int, name: str) -> ast.expr | None:
 def shared_files(found: Mapping[str, Module]) -> dict[str, int]:
     """Names of files that lie in more than one folder, with the number of folders.
 
-    `__init__` and `__main__` do not count, nor does `secret`: wherever it lies, it holds what its
-    package needs of a secret key, and what servers import is kept by this name. The folders right
+    `__init__` and `__main__` do not count, nor do `secret` and `client`: wherever they lie, they
+    hold what their package needs of a secret key, and what servers import is kept by these names
+    (tests/test_servers.py). The folders right
     below `protocols` count as one, and with a file of the same name beside them: protocols have
     the same files, and what their files share lies there.
     """
-    return _several((module.short, module) for module in found.values() if module.short != "secret")
+    return _several(
+        (module.short, module) for module in found.values() if module.short not in KEEPERS
+    )
 
 
 def shared_classes(found: Mapping[str, Module]) -> dict[str, int]:

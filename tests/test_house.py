@@ -139,7 +139,8 @@ def test_protocols_may_have_the_same_files(tmp_path: Path) -> None:
     files = {"protocols/one/plans.py": plans, "protocols/two/plans.py": plans, "a/__init__.py": ""}
     assert not house.shared_files(_package(tmp_path, files))
     # What their files share lies beside them, and what needs a secret key has one name everywhere.
-    files = {"protocols/plans.py": "", "a/secret.py": "", "b/secret.py": ""}
+    files = {f"{folder}/{name}.py": "" for folder in "ab" for name in ("secret", "client")}
+    files["protocols/plans.py"] = ""
     assert not house.shared_files(_package(tmp_path, files))
     found = _package(tmp_path, {"a/plans.py": plans, "b/__init__.py": ""})
     assert house.shared_files(found) == {"plans": 2}

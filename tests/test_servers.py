@@ -9,14 +9,13 @@ from typing import Final
 
 import grimp
 import pytest
+from scripts.house import KEEPERS
 
-MAY: Final = {"secret", "client"}
-"""Files that hold, make or use a secret key: no other that a server imports may reach one."""
 UPPER: Final = ("hesc.cli", "hesc.planner", "hesc.protocols.candidates", "hesc.ml")
 """Rooms where both sides of a computation are made: commands, the planner, estimators."""
 BOTH: Final = {
     # Files of a protocol that play both sides, to plan, to measure or to show it.
-    "backend", "demonstration", "planning", "staged",
+    "backend", "block_runs", "demonstration", "planning", "staged",
 }  # fmt: skip
 
 
@@ -31,7 +30,7 @@ def graph() -> grimp.ImportGraph:
 
 def decrypts(module: str) -> bool:
     """Whether a module may hold a secret key, by its name."""
-    return module.startswith("hesc.secret") or module.rpartition(".")[2] in MAY
+    return module.startswith("hesc.secret") or module.rpartition(".")[2] in KEEPERS
 
 
 def has_both_sides(module: str) -> bool:

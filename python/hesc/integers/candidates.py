@@ -386,7 +386,7 @@ def _cost(request: IntegerRequest, estimate: CircuitEstimate) -> tuple[float, fl
 
 def _parties(computation: Computation, request: IntegerRequest) -> Sides:
     """Both sides: what decrypts is loaded where they are wanted."""
-    found: Sides = import_module("hesc.integers.all_sides").IntegerParties(computation, request)
+    found: Sides = import_module("hesc.integers.client").IntegerParties(computation, request)
     return found
 
 

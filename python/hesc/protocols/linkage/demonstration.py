@@ -274,6 +274,7 @@ def link_people(
     linker = LinkBlocks(plan.to_bytes(), threshold.distance)
     steps.append(Step("keys", time.perf_counter() - start, len(linker.matcher.public_keys())))
     with Bar("blocks linked", progress) as bar:
+        done = 0
 
         def engine(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
             nonlocal done
@@ -282,7 +283,6 @@ def link_people(
                 done += 1
                 bar.show(done, len(plan.blocks))
 
-        done = 0
         found = link_blocks(plan, prepared.sender, prepared.comparer, engine)
     return run_of(prepared, found, steps)
 
