@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from hesc._support.studies import Options
-    from hesc.protocols.linkage.demonstration import Prepared
+    from hesc.protocols.linkage.demonstration import PreparedLinkage
 
 IDENTIFIER: Final = "hesc:linkage_scale"
 TITLE: Final = "Record linkage by the million: blocks of people like FEBRL's"
@@ -58,7 +58,7 @@ _LARGE: Final = 10_000_000
 class _Checked:
     """An engine that links all blocks in the clear and some under encryption too."""
 
-    prepared: Prepared
+    prepared: PreparedLinkage
     chosen: frozenset[int]
     coefficients: int = 0
     seconds: np.ndarray[Any, Any] = field(default_factory=lambda: np.zeros(len(STEPS)))
@@ -103,7 +103,8 @@ class _Checked:
         nearest &= distances == distances.min(axis=0)
         found = np.zeros_like(nearest)
         found[row["compared"], row["sent"]] = True
-        alone = nearest & (nearest.sum(axis=1) == 1)[:, None] & (nearest.sum(axis=0) == 1)
+        alone = nearest & ((distances == distances.min(axis=1)[:, None]).sum(axis=1) == 1)[:, None]
+        alone &= (distances == distances.min(axis=0)).sum(axis=0) == 1
         return int((found & ~nearest).sum() + (alone & ~found).sum())
 
 
@@ -191,7 +192,7 @@ def _linked(
     return {name: each for name, each in row.items() if each is not None}, figures
 
 
-def _sides(prepared: Prepared) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _sides(prepared: PreparedLinkage) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Places of all blocks, for the sender and the comparer."""
     blocking = prepared.plan.agreed_blocks
     return blocking.sent, blocking.compared

@@ -82,7 +82,7 @@ class Place(NamedTuple):
     at: int
     """Number of its pass."""
     block: int
-    """Number of the block in the pass."""
+    """Number of the block in that pass."""
 
 
 @dataclass(frozen=True)
@@ -133,15 +133,6 @@ class Blocking:
     def starts(self) -> list[int]:
         """Number of the first block of each pass, and of all blocks."""
         return [0, *accumulate(each.blocks for each in self.passes)]
-
-    def place(self, number: int) -> Place:
-        """The pass and the place of a block.
-
-        Raises:
-            OutOfRangeError: a block that is not there.
-
-        """
-        return place_of(self.passes, number)
 
     def rows(self, bits: int) -> dict[str, str]:
         """What the blocks tell to whom, for the table of a plan."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from hesc._support.progress import Bar
 from hesc.codes import HashKey, RecordCoder
 from hesc.protocols.linkage import febrl
 from hesc.protocols.linkage.block_runs import BlockRun, LinkBlocks, link_blocks
-from hesc.protocols.linkage.blocks import BlockedRecords, ChosenPasses, choose_passes
+from hesc.protocols.linkage.blocks import BlockedRecords, PassChoice, choose_passes
 from hesc.protocols.linkage.client import Matcher
 from hesc.protocols.linkage.matching import Quality, Threshold, choose_threshold, quality
 from hesc.protocols.linkage.party import Sender
@@ -180,11 +181,11 @@ def link(
     return run
 
 
-class PreparedRun(NamedTuple):
+class PreparedLinkage(NamedTuple):
     """A linkage of blocks, ready to run."""
 
     plan: LinkagePlan
-    choice: ChosenPasses
+    choice: PassChoice
     threshold: Threshold
     sender: BlockedRecords
     comparer: BlockedRecords
@@ -200,7 +201,7 @@ def prepare_people(
     epsilon: float = 1.0,
     overlap: float = 1.0,
     random_state: int = 1,
-) -> PreparedRun:
+) -> PreparedLinkage:
     """Made-up people in blocks, and the plan of their linkage.
 
     Passes and threshold are chosen by pairs of FEBRL's fourth data set, which are not linked, and
@@ -261,11 +262,11 @@ def prepare_people(
         np.arange(_KNOWN).repeat(2).reshape(-1, 2),
     )
     step("threshold")
-    return PreparedRun(plan, choice, threshold, parties[0], parties[1], made.true, steps)
+    return PreparedLinkage(plan, choice, threshold, parties[0], parties[1], made.true, steps)
 
 
 def link_people(
-    prepared: PreparedRun, *, progress: bool | Callable[[int, int], object] = False
+    prepared: PreparedLinkage, *, progress: bool | Callable[[int, int], object] = False
 ) -> LinkageRun:
     """Links made-up people block by block, under encryption; quality is that on all of them."""
     plan, threshold = prepared.plan, prepared.threshold
@@ -276,18 +277,16 @@ def link_people(
     with Bar("blocks linked", progress) as bar:
 
         def engine(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-            nonlocal done
             for table in map(linker, tables):
                 yield table
-                done += 1
-                bar.show(done, len(plan.blocks))
+                bar.show(next(done), len(plan.blocks))
 
-        done = 0
+        done = count(1)
         found = link_blocks(plan, prepared.sender, prepared.comparer, engine)
     return run_of(prepared, found, steps)
 
 
-def run_of(prepared: PreparedRun, found: BlockRun, steps: list[Step]) -> LinkageRun:
+def run_of(prepared: PreparedLinkage, found: BlockRun, steps: list[Step]) -> LinkageRun:
     """What a linkage of blocks found, as a run."""
     steps = steps + [Step(name, found.seconds[name], found.bytes[name]) for name in found.seconds]
     run = LinkageRun(

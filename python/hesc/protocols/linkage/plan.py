@@ -22,6 +22,7 @@ from hesc.protocols.linkage.blocking import (
     Blocking,
     Pass,
     Within,
+    place_of,
 )
 from hesc.protocols.message import Kind, Message, message_size
 from hesc.protocols.plan import Plan
@@ -173,7 +174,7 @@ class LinkagePlan(Plan):
 
         """
         blocking = self.agreed_blocks
-        blocking.place(number)
+        place_of(blocking.passes, number)
         sizes = blocking.sent[number], blocking.compared[number]
         if not all(sizes):
             raise ParameterError(f"in block {number} there is nothing to compare; leave it out")
