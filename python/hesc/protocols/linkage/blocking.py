@@ -224,10 +224,13 @@ def stray_matches(bits: int, threshold: int, pairs: int = 1) -> float:
 def noise_shift(passes: int, epsilon: float, delta: float) -> int:
     """What is added to noise so that it is negative with a probability that delta covers.
 
-    The noise of a block is discrete Laplace, `P(z)` proportional to `a**abs(z)` with
-    `a = exp(-epsilon / passes)`, and this is added; what is below zero becomes zero. One record
-    more is one more in one block of each pass. In each that costs `epsilon / passes`, and no more
-    than `a**shift / (1 + a)`, the probability of noise that became zero, of delta.
+    As He, Machanavajjhala, Flynn and Srivastava 2017 ("Composing differential privacy and secure
+    computation: a case study on scaling private record linkage") add it to blocks, so that no
+    record is left out. The noise of a block is discrete Laplace, `P(z)` proportional to
+    `a**abs(z)` with `a = exp(-epsilon / passes)`, and this is added; what is below zero becomes
+    zero. One record more is one more in one block of each pass. In each that costs `epsilon /
+    passes`, and no more than `a**shift / (1 + a)`, the probability of noise that became zero, of
+    delta.
 
     Args:
         passes: of the linkage.
