@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from hesc._support.studies import Options
-    from hesc.protocols.linkage.demonstration import PreparedLinkage
+    from hesc.protocols.linkage.demonstration import PreparedRun
 
 IDENTIFIER: Final = "hesc:linkage_scale"
 TITLE: Final = "Record linkage by the million: blocks of people like FEBRL's"
@@ -58,7 +58,7 @@ _LARGE: Final = 10_000_000
 class _Checked:
     """An engine that links all blocks in the clear and some under encryption too."""
 
-    prepared: PreparedLinkage
+    prepared: PreparedRun
     chosen: frozenset[int]
     coefficients: int = 0
     seconds: np.ndarray[Any, Any] = field(default_factory=lambda: np.zeros(len(STEPS)))
@@ -192,7 +192,7 @@ def _linked(
     return {name: each for name, each in row.items() if each is not None}, figures
 
 
-def _sides(prepared: PreparedLinkage) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _sides(prepared: PreparedRun) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Places of all blocks, for the sender and the comparer."""
     blocking = prepared.plan.agreed_blocks
     return blocking.sent, blocking.compared

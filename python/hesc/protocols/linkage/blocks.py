@@ -346,7 +346,7 @@ def _survives(rate: Fraction) -> bool:
     return step % 2 == 1
 
 
-class PassChoice(NamedTuple):
+class ChosenPasses(NamedTuple):
     """Passes, and what they are expected to find and to cost, before anything is linked."""
 
     passes: tuple[Pass, ...]
@@ -368,7 +368,7 @@ def choose_passes(
     delta: float = DELTA,
     coverage: float = 0.99,
     most: int = 3,
-) -> PassChoice:
+) -> ChosenPasses:
     """The cheapest passes that should find so many of the pairs.
 
     It looks at one party's own records and at pairs whose match is known, such as those that the
@@ -406,7 +406,7 @@ def choose_passes(
         shared[name] = np.array([bool(a) and a == b for a, b in zip(left, right, strict=True)])
         found, present = _hashes(key, table, name)
         hashes[name] = found[present]
-    best: PassChoice | None = None
+    best: ChosenPasses | None = None
     reached = 0.0
     for count in range(1, min(most, len(names)) + 1):
         shift = noise_shift(count, epsilon, delta) if sizes == "private" else 0
@@ -419,7 +419,7 @@ def choose_passes(
             reached = max(reached, found_share)
             cost = sum(tried[name][1] for name in chosen)
             if found_share >= goal and (best is None or cost < best.coefficients):
-                best = PassChoice(tuple(tried[name][0] for name in chosen), found_share, cost)
+                best = ChosenPasses(tuple(tried[name][0] for name in chosen), found_share, cost)
     if best is None:
         raise OutOfRangeError(
             f"these candidates reach {reached:.4f} of the known pairs in {most} passes, not "

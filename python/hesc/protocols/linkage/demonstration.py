@@ -13,7 +13,7 @@ from hesc._support.progress import Bar
 from hesc.codes import HashKey, RecordCoder
 from hesc.protocols.linkage import febrl
 from hesc.protocols.linkage.block_runs import BlockRun, LinkBlocks, link_blocks
-from hesc.protocols.linkage.blocks import BlockedRecords, PassChoice, choose_passes
+from hesc.protocols.linkage.blocks import BlockedRecords, ChosenPasses, choose_passes
 from hesc.protocols.linkage.client import Matcher
 from hesc.protocols.linkage.matching import Quality, Threshold, choose_threshold, quality
 from hesc.protocols.linkage.party import Sender
@@ -181,11 +181,11 @@ def link(
     return run
 
 
-class PreparedLinkage(NamedTuple):
+class PreparedRun(NamedTuple):
     """A linkage of blocks, ready to run."""
 
     plan: LinkagePlan
-    choice: PassChoice
+    choice: ChosenPasses
     threshold: Threshold
     sender: BlockedRecords
     comparer: BlockedRecords
@@ -201,7 +201,7 @@ def prepare_people(
     epsilon: float = 1.0,
     overlap: float = 1.0,
     random_state: int = 1,
-) -> PreparedLinkage:
+) -> PreparedRun:
     """Made-up people in blocks, and the plan of their linkage.
 
     Passes and threshold are chosen by pairs of FEBRL's fourth data set, which are not linked, and
@@ -262,11 +262,11 @@ def prepare_people(
         np.arange(_KNOWN).repeat(2).reshape(-1, 2),
     )
     step("threshold")
-    return PreparedLinkage(plan, choice, threshold, parties[0], parties[1], made.true, steps)
+    return PreparedRun(plan, choice, threshold, parties[0], parties[1], made.true, steps)
 
 
 def link_people(
-    prepared: PreparedLinkage, *, progress: bool | Callable[[int, int], object] = False
+    prepared: PreparedRun, *, progress: bool | Callable[[int, int], object] = False
 ) -> LinkageRun:
     """Links made-up people block by block, under encryption; quality is that on all of them."""
     plan, threshold = prepared.plan, prepared.threshold
@@ -286,7 +286,7 @@ def link_people(
     return run_of(prepared, found, steps)
 
 
-def run_of(prepared: PreparedLinkage, found: BlockRun, steps: list[Step]) -> LinkageRun:
+def run_of(prepared: PreparedRun, found: BlockRun, steps: list[Step]) -> LinkageRun:
     """What a linkage of blocks found, as a run."""
     steps = steps + [Step(name, found.seconds[name], found.bytes[name]) for name in found.seconds]
     run = LinkageRun(
