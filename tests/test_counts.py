@@ -24,10 +24,13 @@ from sklearn.linear_model import LinearRegression
 import hesc
 from hesc._support.one_process import OneProcess
 from hesc.cli import files
+from hesc.codes import HashKey
 from hesc.ml import LinearServer, PrivateRegressor, Scores
 from hesc.protocols import ledger
 from hesc.protocols.copies import Copies
 from hesc.protocols.linkage import Comparer, LinkagePlan, Sender
+from hesc.protocols.linkage.blocking import Pass
+from hesc.protocols.linkage.blocks import BlockedRecords
 from hesc.protocols.weights import Weights
 from tests.test_ml_same_model import in_a_child
 from tests.vector_cases import precise_keys
@@ -54,6 +57,8 @@ def planned(answers: int = 11, **wishes: Any) -> PrivateRegressor:
 # All counts ---------------------------------------------------------------------------------------
 
 GUARDED = {
+    ("protocols/linkage/blocks.py", "BlockedRecords", "_matched"),
+    ("protocols/linkage/blocks.py", "BlockedRecords", "_told"),
     ("protocols/linkage/server.py", "Comparer", "_answered"),
     ("protocols/ledger.py", "Count", "given"),
     ("ring_products/models.py", "Model", "_native"),
@@ -201,6 +206,17 @@ def test_a_fork_does_not_double_what_a_key_shows() -> None:
     assert secret.shared > before
     # What counts nothing is had in both.
     assert in_a_child(lambda: secret.decrypt(vector)) == "nothing"
+
+
+def test_a_fork_does_not_draw_sizes_or_give_blocks_again() -> None:
+    key, table = HashKey(bytes(32)), {"name": ["Ada"] * 4}
+    rows = RNG.integers(0, 2**63, (4, 1)).astype(np.uint64)
+    records = BlockedRecords(key, table, rows, [Pass("name", 1)], role="sender")
+    assert "forked after these BlockedRecords" in in_a_child(lambda: records.told_sizes("private"))
+    sizes = records.told_sizes("private")
+    plan = LinkagePlan.of_blocks(records.passes, "private", sizes, sizes, bits=64)
+    assert "forked after these BlockedRecords" in in_a_child(lambda: records.codes(plan, 0))
+    assert len(records.codes(plan, 0)) == sizes[0]
 
 
 def test_a_fork_does_not_double_what_a_comparer_answers() -> None:

@@ -16,7 +16,7 @@ import hesc
 from hesc.codes import HashKey, RecordCoder, hamming
 from hesc.protocols.linkage import Comparer, LinkagePlan, Sender, febrl, quality
 from hesc.protocols.linkage.block_runs import ClearBlocks, LinkBlocks, link_blocks, tables_of
-from hesc.protocols.linkage.blocking import Blocking, Pass, noise_shift, stray_matches
+from hesc.protocols.linkage.blocking import Blocking, Pass, noise_shift, place_of, stray_matches
 from hesc.protocols.linkage.blocks import (
     BlockedRecords,
     choose_passes,
@@ -426,7 +426,7 @@ def test_passes_are_chosen_by_ones_own_records() -> None:
         "half": [str(each) for each in rng.integers(0, 5000, count)],
     }
     known = [{name: column[:100] for name, column in table.items()} for _ in range(2)]
-    known[1]["half"] = ["other"] * 50 + known[1]["half"][50:]
+    known[1]["half"][:50] = ["other"] * 50
     arguments: Any = {"others": count, "sizes": "told"}
     choice = choose_passes(KEY, table, (known[0], known[1]), ["same", "half", "even"], **arguments)
     assert [each.key for each in choice.passes] == ["even"]
@@ -502,4 +502,4 @@ def test_blockings_that_do_not_fit_are_refused() -> None:
     with pytest.raises(hesc.OutOfRangeError):
         Blocking(passes, "told", (8, 1 << 25), (8, 8))
     with pytest.raises(hesc.OutOfRangeError, match="number"):
-        Blocking(passes, "told", (8, 8), (8, 8)).place(2)
+        place_of(passes, 2)

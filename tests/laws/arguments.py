@@ -23,6 +23,7 @@ from hesc.logarithms import secret as logarithms_secret
 from hesc.ml import deployment
 from hesc.packing import secret as packing_secret
 from hesc.protocols import linkage
+from hesc.protocols.linkage.blocking import Pass
 from hesc.protocols.linkage.client import Matcher
 from hesc.ring_products import secret as products_secret
 from hesc.streams import networks
@@ -529,6 +530,7 @@ def _codes() -> Iterator[Call]:  # noqa: PLR0915 - a list
     projection = codes.SignProjection(2, random_state=0)
     yield _of(codes.Field, name="x", grams=2, positional=False, hashes=2)
     yield _of(codes.Field("x").pieces, value="ab")
+    yield _of(codes.Field("x").text, value="ab")
     yield _of(codes.HashKey, data=bytes(32))
     yield _of(key.digest, message=b"x")
     yield _of(codes.RecordCoder, key=key, fields=[codes.Field("x")], bits=64, kind="bloom")
@@ -584,6 +586,14 @@ def _codes() -> Iterator[Call]:  # noqa: PLR0915 - a list
     )  # fmt: skip
     yield _of(linkage.LinkagePlan, sent=2, compared=2, bits=512)
     yield _of(linkage.LinkagePlan.from_bytes, data=agreed.to_bytes())
+    passes = [Pass("name", 2)]
+    yield _of(
+        linkage.LinkagePlan.of_blocks, passes=passes, sizes="private", sent=[2, 0],
+        compared=[2, 1], bits=64, epsilon=1.0, delta=2.0**-40,
+    )  # fmt: skip
+    divided = linkage.LinkagePlan.of_blocks(passes, "told", [2, 0], [2, 1], bits=64)
+    yield _of(divided.block, number=0)
+    yield _of(Matcher(divided).block, number=0)
     yield _of(linkage.Sender, plan=agreed, keys=matcher_public, codes=rows)
     yield _of(linkage.Comparer, plan=agreed, keys=matcher_public, codes=rows)
     yield _of(Matcher, plan=agreed, secret=matcher.secret, keys=matcher_public)

@@ -103,7 +103,8 @@ class _Checked:
         nearest &= distances == distances.min(axis=0)
         found = np.zeros_like(nearest)
         found[row["compared"], row["sent"]] = True
-        alone = nearest & (nearest.sum(axis=1) == 1)[:, None] & (nearest.sum(axis=0) == 1)
+        alone = nearest & ((distances == distances.min(axis=1)[:, None]).sum(axis=1) == 1)[:, None]
+        alone &= (distances == distances.min(axis=0)).sum(axis=0) == 1
         return int((found & ~nearest).sum() + (alone & ~found).sum())
 
 

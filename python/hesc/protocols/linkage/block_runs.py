@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from hesc.codes.rows import hamming
+from hesc.protocols.linkage.blocking import place_of
 from hesc.protocols.linkage.client import Matcher
 from hesc.protocols.linkage.matching import MutualNearest
 from hesc.protocols.linkage.party import Sender
@@ -44,9 +45,9 @@ class Linked(NamedTuple):
     compared: NDArray[np.int64]
     """Rows of the comparer's, in the same order."""
     seconds: tuple[float, ...]
-    """Seconds of each of `STEPS`."""
+    """Seconds that each of `STEPS` took."""
     bytes: tuple[int, ...]
-    """Bytes of each of `STEPS`."""
+    """Bytes that each of `STEPS` sent."""
 
 
 class LinkBlocks:
@@ -62,7 +63,6 @@ class LinkBlocks:
         self._plan = LinkagePlan.from_bytes(plan)
         self._threshold = threshold
         self.matcher = Matcher(self._plan)
-        """Who holds the keys of all blocks; both parties are given its public ones."""
 
     def __call__(self, table: pa.Table) -> pa.Table:
         """Matches of each block, with seconds and bytes.
@@ -133,9 +133,9 @@ class BlockRun(NamedTuple):
     stray: int
     """Matches of random codes, which their party leaves out."""
     seconds: dict[str, float]
-    """Seconds by step of `STEPS`, summed over processes."""
+    """Seconds that each of `STEPS` took, summed over processes."""
     bytes: dict[str, int]
-    """Bytes by step of `STEPS`."""
+    """Bytes that each of `STEPS` sent."""
     blocks: int
     """How many were linked."""
 
@@ -166,7 +166,8 @@ def link_blocks(
     """
     matches, stray, blocks = [np.zeros((0, 2), dtype=np.int64)], 0, 0
     seconds, sizes = np.zeros(len(STEPS)), np.zeros(len(STEPS), dtype=np.int64)
-    for _, numbers in groupby(plan.blocks, lambda number: plan.agreed_blocks.place(number).at):
+    passes = plan.agreed_blocks.passes
+    for _, numbers in groupby(plan.blocks, lambda number: place_of(passes, number).at):
         for table in engine(tables_of(plan, numbers, sender, comparer)):
             for row in table.to_pylist():
                 pairs = np.stack(

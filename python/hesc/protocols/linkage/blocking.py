@@ -82,7 +82,7 @@ class Place(NamedTuple):
     at: int
     """Number of its pass."""
     block: int
-    """Number of the block in the pass."""
+    """Number of the block in that pass."""
 
 
 @dataclass(frozen=True)
@@ -133,15 +133,6 @@ class Blocking:
     def starts(self) -> list[int]:
         """Number of the first block of each pass, and of all blocks."""
         return [0, *accumulate(each.blocks for each in self.passes)]
-
-    def place(self, number: int) -> Place:
-        """The pass and the place of a block.
-
-        Raises:
-            OutOfRangeError: a block that is not there.
-
-        """
-        return place_of(self.passes, number)
 
     def rows(self, bits: int) -> dict[str, str]:
         """What the blocks tell to whom, for the table of a plan."""
@@ -233,10 +224,13 @@ def stray_matches(bits: int, threshold: int, pairs: int = 1) -> float:
 def noise_shift(passes: int, epsilon: float, delta: float) -> int:
     """What is added to noise so that it is negative with a probability that delta covers.
 
-    The noise of a block is discrete Laplace, `P(z)` proportional to `a**abs(z)` with
-    `a = exp(-epsilon / passes)`, and this is added; what is below zero becomes zero. One record
-    more is one more in one block of each pass. In each that costs `epsilon / passes`, and no more
-    than `a**shift / (1 + a)`, the probability of noise that became zero, of delta.
+    As He, Machanavajjhala, Flynn and Srivastava 2017 ("Composing differential privacy and secure
+    computation: a case study on scaling private record linkage") add it to blocks, so that no
+    record is left out. The noise of a block is discrete Laplace, `P(z)` proportional to
+    `a**abs(z)` with `a = exp(-epsilon / passes)`, and this is added; what is below zero becomes
+    zero. One record more is one more in one block of each pass. In each that costs `epsilon /
+    passes`, and no more than `a**shift / (1 + a)`, the probability of noise that became zero, of
+    delta.
 
     Args:
         passes: of the linkage.

@@ -13,12 +13,14 @@ import secrets
 import unicodedata
 from fractions import Fraction
 from itertools import combinations
+from threading import Lock
 from typing import TYPE_CHECKING, Final, NamedTuple, Never
 
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
 from hesc._support.inputs import of_kind, one_name, real, several, whole, whole_array
+from hesc._support.one_process import OneProcess
 from hesc.codes.records import Field, HashKey, values_of
 from hesc.codes.rows import checked
 from hesc.protocols.linkage.blocking import DELTA, SIZES, Pass, check_passes, noise_shift, place_of
@@ -43,6 +45,10 @@ _STEP: Final = 256
 """Places by which capacities of equal blocks grow."""
 _STEPS: Final = 1000
 """Parts of one in which an epsilon is counted."""
+_TOLD: Final = (
+    "sizes of these blocks were told already, and a second draw of noise tells more; keep what "
+    "told_sizes gave"
+)
 _FILLED: Final = tuple(share / 16 for share in range(4, 17))
 """How full blocks may be in the mean, of those that are tried."""
 _ALIKE: Final = 1.02
@@ -159,6 +165,10 @@ class BlockedRecords:
         self._given: dict[int, NDArray[np.int64]] = {}
         self._found: set[int] = set()
         self._told = False
+        self._giving = Lock()
+        self._counts = OneProcess(
+            "these BlockedRecords", "Tell sizes and give blocks in the process that made them"
+        )
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self._codes)} records, {len(self.passes)} passes>"
@@ -198,16 +208,15 @@ class BlockedRecords:
 
         Raises:
             OutOfRangeError: more records in a block than its pass has capacity for.
-            ParameterError: a second time: two draws of noise tell more than one.
+            ParameterError: a second time: two draws of noise tell more than one; in a process that
+                was forked since.
 
         """
         kind = one_name(sizes, "sizes", SIZES)
         shift = noise_shift(len(self.passes), epsilon, delta)
+        self._counts.check()
         if self._told:
-            raise ParameterError(
-                "sizes of these blocks were told already, and a second draw of noise tells more; "
-                "keep what told_sizes gave"
-            )
+            raise ParameterError(_TOLD)
         told = self.counts
         if kind == "padded":
             for each, own in zip(self.passes, told, strict=True):
@@ -220,7 +229,10 @@ class BlockedRecords:
         elif kind == "private":
             for own in told:
                 own += [max(0, shift + drawn) for drawn in laplace(epsilon, self.passes, len(own))]
-        self._told = True
+        with self._giving:
+            before, self._told = self._told, True
+        if before:
+            raise ParameterError(_TOLD)
         return np.concatenate(told)
 
     def codes(self, plan: LinkagePlan, number: int) -> NDArray[np.uint64]:
@@ -238,7 +250,7 @@ class BlockedRecords:
         blocking = of_kind(plan, "plan", LinkagePlan, "LinkagePlan.of_blocks").agreed_blocks
         if blocking.passes != self.passes:
             raise ParameterError("the plan has other passes than these records were put into")
-        at = blocking.place(number).at
+        at = place_of(self.passes, number).at
         part = plan.block(number)
         size = (part.sent, part.compared)[self._side]
         belong = self.rows_of(number)
@@ -247,6 +259,7 @@ class BlockedRecords:
                 f"more records belong into block {number} than the plan has places there, {size}: "
                 f"make the plan with the sizes that told_sizes gave"
             )
+        self._counts.check()
         if number in self._given:
             raise ParameterError(
                 f"block {number} was given already, and twice its codes show more than was planned"
@@ -258,7 +271,8 @@ class BlockedRecords:
                 f"earlier one are not known yet: give them to found first"
             )
         rows = belong[~self._matched[belong]]
-        self._given[number] = rows
+        if self._given.setdefault(number, rows) is not rows:
+            raise ParameterError(f"block {number} was given to another thread")
         words = self._codes.shape[1]
         random = np.frombuffer(secrets.token_bytes(8 * words * (size - len(rows))), np.uint64)
         return np.concatenate([self._codes[rows], random.reshape(-1, words)])

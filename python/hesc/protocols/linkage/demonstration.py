@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -274,14 +275,12 @@ def link_people(
     linker = LinkBlocks(plan.to_bytes(), threshold.distance)
     steps.append(Step("keys", time.perf_counter() - start, len(linker.matcher.public_keys())))
     with Bar("blocks linked", progress) as bar:
-        done = 0
+        done = count(1)
 
         def engine(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-            nonlocal done
             for table in map(linker, tables):
                 yield table
-                done += 1
-                bar.show(done, len(plan.blocks))
+                bar.show(next(done), len(plan.blocks))
 
         found = link_blocks(plan, prepared.sender, prepared.comparer, engine)
     return run_of(prepared, found, steps)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, WireError
-from hesc._support.inputs import whole, wholes
+from hesc._support.inputs import one_name, real, several, whole, wholes
 from hesc.codes.sets import DistanceSet, hiding
 from hesc.params import Params
 from hesc.protocols import wire
@@ -18,10 +18,13 @@ from hesc.protocols.linkage.blocking import (
     BLOCKING,
     DELTA,
     MOST,
+    SIZES,
     WITHIN,
     Blocking,
     Pass,
     Within,
+    check_passes,
+    place_of,
 )
 from hesc.protocols.message import Kind, Message, message_size
 from hesc.protocols.plan import Plan
@@ -127,15 +130,19 @@ class LinkagePlan(Plan):
                 compare; more than any set has room for.
 
         """
-        own, theirs = tuple(wholes(sent, "sent")), tuple(wholes(compared, "compared"))
-        private = sizes == "private"
+        remedy = "give a size for each block, as told_sizes does"
+        own, theirs = (
+            tuple(wholes(several(each, name, remedy), name))
+            for name, each in (("sent", sent), ("compared", compared))
+        )
+        private = one_name(sizes, "sizes", SIZES) == "private"
+        noise = real(epsilon, "epsilon"), real(delta, "delta")
         blocking = Blocking(
-            tuple(passes),
+            check_passes(several(passes, "passes", "give a list of Pass(key, blocks)")),
             sizes,
             own,
             theirs,
-            float(epsilon) if private else 0.0,
-            float(delta) if private else 0.0,
+            *(noise if private else (0.0, 0.0)),
         )
         if not any(map(all, zip(own, theirs, strict=True))):
             raise ParameterError(
@@ -173,7 +180,7 @@ class LinkagePlan(Plan):
 
         """
         blocking = self.agreed_blocks
-        blocking.place(number)
+        place_of(blocking.passes, number)
         sizes = blocking.sent[number], blocking.compared[number]
         if not all(sizes):
             raise ParameterError(f"in block {number} there is nothing to compare; leave it out")
