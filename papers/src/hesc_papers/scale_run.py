@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -223,7 +224,7 @@ def audited(table: Any, wanted: Any) -> dict[str, int]:
 def _blocks(table: Any, count: int) -> list[Any]:
     """A table in so many blocks. Ray's own division waits for a processor that workers have."""
     ends = np.linspace(0, table.num_rows, count + 1).astype(int)
-    return [table.slice(a, b - a) for a, b in zip(ends, ends[1:], strict=False) if b > a]
+    return [table.slice(a, b - a) for a, b in pairwise(ends) if b > a]
 
 
 # Cases --------------------------------------------------------------------------------------------
@@ -249,7 +250,7 @@ def timed_ray(place: Place, rows: int, workers: int, batch: int) -> dict[str, An
             ScoreRows,
             batch_format="pyarrow",
             batch_size=None,
-            concurrency=workers,
+            compute=ray.data.ActorPoolStrategy(size=workers),
             fn_constructor_kwargs={"folder": str(place.folder), "name": "scores"},
         )
         found = scored.materialize().count()
@@ -282,7 +283,7 @@ def timed_search(place: Place, queries: int, workers: int) -> dict[str, Any]:
             AnswerQueries,
             batch_format="pyarrow",
             batch_size=None,
-            concurrency=workers,
+            compute=ray.data.ActorPoolStrategy(size=workers),
             fn_constructor_kwargs=place.server("search"),
         ).materialize()
         seconds = time.perf_counter() - start
@@ -328,7 +329,7 @@ def killed_dataset(place: Place, rows: int, blocks: int) -> dict[str, Any]:
             ScoreRows,
             batch_format="pyarrow",
             batch_size=None,
-            concurrency=2,
+            compute=ray.data.ActorPoolStrategy(size=2),
             fn_constructor_kwargs={"folder": str(place.folder), "name": "scores"},
         )
         found, left = [], rows // 4
@@ -364,7 +365,7 @@ def killed_budget(place: Place, queries: int) -> dict[str, Any]:
                 AnswerQueries,
                 batch_format="pyarrow",
                 batch_size=None,
-                concurrency=2,
+                compute=ray.data.ActorPoolStrategy(size=2),
                 fn_constructor_kwargs=options,
             )
             found = []
@@ -463,7 +464,7 @@ def poisoned(place: Place) -> dict[str, str]:
                 ScoreRows,
                 batch_format="pyarrow",
                 batch_size=None,
-                concurrency=1,
+                compute=ray.data.ActorPoolStrategy(size=1),
                 fn_constructor_kwargs={"folder": str(place.folder), "name": folder},
             )
             try:
