@@ -425,7 +425,7 @@ def test_passes_are_chosen_by_ones_own_records() -> None:
         "same": ["x"] * count,
         "half": [str(each) for each in rng.integers(0, 5000, count)],
     }
-    known = [{name: column[:100] for name, column in table.items()} for _ in range(2)]
+    known: Any = [{name: column[:100] for name, column in table.items()} for _ in range(2)]
     known[1]["half"][:50] = ["other"] * 50
     arguments: Any = {"others": count, "sizes": "told"}
     choice = choose_passes(KEY, table, (known[0], known[1]), ["same", "half", "even"], **arguments)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc._native import HescError
-from hesc._support.extras import install_line, missing
+from hesc._support.extras import install_line, installed
 from hesc_papers.report import Report
 from hesc_papers.scale_run import Place, case
 
@@ -55,9 +55,9 @@ class Size(NamedTuple):
     """Rows of a file that are scored, to see what memory does."""
 
 
-QUICK: Final = Size(1, (500, 1000), 250, 9000, 4, 2000, 6, (2000,))
+QUICK: Final = Size(1, (500, 1000), 250, 9000, 32, 2000, 6, (2000,))
 FULL: Final = Size(
-    3, (10_000, 30_000, 100_000), 4096, 200_000, 64, 100_000, 48, (100_000, 1_000_000)
+    3, (10_000, 30_000, 100_000), 4096, 200_000, 4096, 100_000, 48, (100_000, 1_000_000)
 )
 LONG: Final = FULL._replace(memory=(1_000_000, 10_000_000))
 """With `--peer long`: a file of ten million rows, some five gigabytes, twenty minutes or more."""
@@ -70,7 +70,7 @@ def reproduce(options: Options) -> Report:
         HescError: ray is not installed.
 
     """
-    if missing("ray"):
+    if installed("ray") is None:
         raise HescError(f"this study measures clusters of Ray: {install_line('ray')}")
     size = QUICK if options.quick else (LONG if "long" in options.peers else FULL)
     with TemporaryDirectory(prefix="hesc-scale-") as folder:

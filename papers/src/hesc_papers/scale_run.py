@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -250,7 +251,7 @@ def timed_ray(place: Place, rows: int, workers: int, batch: int) -> dict[str, An
             ScoreRows,
             batch_format="pyarrow",
             batch_size=None,
-            concurrency=workers,
+            compute=ray.data.ActorPoolStrategy(size=workers),
             fn_constructor_kwargs={"folder": str(place.folder), "name": "scores"},
         )
         found = scored.materialize().count()
@@ -283,7 +284,7 @@ def timed_search(place: Place, queries: int, workers: int) -> dict[str, Any]:
             AnswerQueries,
             batch_format="pyarrow",
             batch_size=None,
-            concurrency=workers,
+            compute=ray.data.ActorPoolStrategy(size=workers),
             fn_constructor_kwargs=place.server("search"),
         ).materialize()
         seconds = time.perf_counter() - start
@@ -329,7 +330,7 @@ def killed_dataset(place: Place, rows: int, blocks: int) -> dict[str, Any]:
             ScoreRows,
             batch_format="pyarrow",
             batch_size=None,
-            concurrency=2,
+            compute=ray.data.ActorPoolStrategy(size=2),
             fn_constructor_kwargs={"folder": str(place.folder), "name": "scores"},
         )
         found, left = [], rows // 4
@@ -365,7 +366,7 @@ def killed_budget(place: Place, queries: int) -> dict[str, Any]:
                 AnswerQueries,
                 batch_format="pyarrow",
                 batch_size=None,
-                concurrency=2,
+                compute=ray.data.ActorPoolStrategy(size=2),
                 fn_constructor_kwargs=options,
             )
             found = []
@@ -464,7 +465,7 @@ def poisoned(place: Place) -> dict[str, str]:
                 ScoreRows,
                 batch_format="pyarrow",
                 batch_size=None,
-                concurrency=1,
+                compute=ray.data.ActorPoolStrategy(size=1),
                 fn_constructor_kwargs={"folder": str(place.folder), "name": folder},
             )
             try:

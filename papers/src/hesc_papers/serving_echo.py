@@ -138,7 +138,7 @@ if __name__ == "__main__":
     if what == "bare":
         hesc.serve.app = lambda *_, **__: Bare(fixed)  # type: ignore[assignment]
     if what == "echo":
-        ServedModel.evaluate = lambda *_: Evaluated(fixed, 0)  # type: ignore[assignment,method-assign]
+        ServedModel.evaluate = lambda *_: Evaluated(fixed, 0)  # type: ignore[method-assign]
     if what in ("echo", "unkept"):
         application.ServiceState = Unkept  # type: ignore[assignment,attr-defined]
     sys.argv = ["hesc", "serve", *rest]

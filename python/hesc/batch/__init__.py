@@ -2,7 +2,9 @@
 
     rows = ray.data.read_parquet("rows.parquet")
     queries = rows.map_batches(
-        Encrypt, batch_format="pyarrow", batch_size=8192, concurrency=2,
+        Encrypt,
+        batch_format="pyarrow",
+        compute=ray.data.ActorPoolStrategy(size=2),
         fn_constructor_kwargs={"client": "credit/client", "secret": "secret.key"},
     )
 

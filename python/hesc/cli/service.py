@@ -300,7 +300,7 @@ class _Lines(logging.Handler):
 def _log_lines() -> None:
     # Nothing of these is in a line, and finding them takes longer than the line.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    logging._srcfile = None  # type: ignore[attr-defined] # noqa: SLF001 - as logging's docs say
+    logging._srcfile = None  # noqa: SLF001 - as logging's docs say
     handler = _Lines()
     handler.setFormatter(_Printable())
     for name, level in (("hesc.serve", logging.INFO), ("uvicorn", logging.WARNING)):
