@@ -225,7 +225,7 @@ def audited(table: Any, wanted: Any) -> dict[str, int]:
 def _blocks(table: Any, count: int) -> list[Any]:
     """A table in so many blocks. Ray's own division waits for a processor that workers have."""
     ends = np.linspace(0, table.num_rows, count + 1).astype(int)
-    return [table.slice(a, b - a) for a, b in itertools.pairwise(ends) if b > a]
+    return [table.slice(a, b - a) for a, b in pairwise(ends) if b > a]
 
 
 # Cases --------------------------------------------------------------------------------------------
