@@ -101,9 +101,12 @@ def _reproduced(place: Place, size: Size, options: Options) -> Report:
         },
         notes=[
             "plain: one call in one process, callables made before. Ray: map_batches on a local "
-            "cluster whose nodes have one processor each, workers' start included",
+            "cluster whose nodes have one processor each, start included; processes of the "
+            "cluster were there before, but for ray_first_start_s",
             "two workers: medians over rounds of the time of one over that of two; they tell what "
             "two cores do where nobody else works (load average before, in parameters)",
+            "running: without the seconds that the same took for a row a worker just before, "
+            "ray_start_s: of small tables these are nearly all, and differences are noise",
             "overhead: one worker's time over the plain call's, less one, at the most rows",
             "kills: of three nodes one ends by SIGKILL when a quarter is done. Lost, twice and "
             "wrong count rows of a dataset, and queries of hidden weights that are counted in a "
@@ -120,11 +123,18 @@ def _scoring(
 ) -> dict[str, float]:
     """Plain calls, processes and clusters in turns."""
     found: dict[tuple[str, int], list[float]] = {}
+    running: dict[str, list[float]] = {}
+    starts: list[float] = []
+    first: list[float] = []
 
     def add(kind: str, count: int, result: dict[str, Any]) -> None:
         if result["rows"] != count:
             raise RuntimeError(f"{kind} gave {result['rows']} rows of {count}")
         found.setdefault((kind, count), []).append(result["seconds"])
+        if "start" in result:
+            running.setdefault(kind, []).append(result["seconds"] - result["start"])
+            starts.append(result["start"])
+            first.append(result["first"])
 
     most = size.rows[-1]
     for _ in rounds:
@@ -154,6 +164,15 @@ def _scoring(
     return {
         "scale.ray_two_workers": over("ray 1", "ray 2"),
         "scale.ray_overhead": over("ray 1", "plain") - 1,
+        "scale.ray_start_s": statistics.median(starts),
+        "scale.ray_first_start_s": statistics.median(first),
+        "scale.ray_two_workers.running": statistics.median(
+            one / two for one, two in zip(running["ray 1"], running["ray 2"], strict=True)
+        ),
+        "scale.ray_overhead.running": statistics.median(
+            ray / plain - 1
+            for ray, plain in zip(running["ray 1"], found["plain", most], strict=True)
+        ),
         "scale.processes_two_workers": over("processes 1", "processes 2"),
         "scale.processes_overhead": over("processes 1", "plain") - 1,
         "scale.scoring_exponent": _power(size.rows, medians),
@@ -166,9 +185,12 @@ def _searching(
     place: Place, size: Size, rounds: Iterable[int], rows: list[dict[str, Any]]
 ) -> dict[str, float]:
     found: dict[int, list[float]] = {1: [], 2: []}
+    running: dict[int, list[float]] = {1: [], 2: []}
     for _ in rounds:
         for workers, seconds in found.items():
-            seconds.append(case("search", place, size.queries, workers)["seconds"])
+            result = case("search", place, size.queries, workers)
+            seconds.append(result["seconds"])
+            running[workers].append(result["seconds"] - result["start"])
     for workers, seconds in found.items():
         rows.append(
             {
@@ -182,6 +204,9 @@ def _searching(
     return {
         "scale.ray_two_workers_search": statistics.median(
             one / two for one, two in zip(found[1], found[2], strict=True)
+        ),
+        "scale.ray_two_workers_search.running": statistics.median(
+            one / two for one, two in zip(running[1], running[2], strict=True)
         ),
         "scale.search_parts_wrong": float(case("parts", place, 2)["wrong"]),
     }
