@@ -57,7 +57,7 @@ class Slow:
         return table
 
 
-class Fails:
+class Fails(DiesAlways):
     """Cannot be made."""
 
     def __init__(self) -> None:
