@@ -66,6 +66,9 @@ GUARDED = {
 }
 """What counts, or whose compiled part counts, towards no more than may be."""
 HARMLESS = {
+    "batch/engine.py _Processes _deaths": "ends of workers in a row, of the one thread that waits",
+    "batch/parquet_pieces.py PartialParts rows": "rows done, of the one thread that keeps them",
+    "serve/bodies.py _Limit _passed": "whether a time has passed, of one event loop",
     "cli/csv_files.py CsvFile _line": "a line's number, for errors",
     "protocols/streams/staged.py Layered bytes_down": "what was measured",
     "protocols/streams/staged.py Layered bytes_up": "what was measured",

@@ -92,7 +92,7 @@ test("what encryption adds may decide a class near the border alone", () => {
     places: (flat) => Array.from({ length: flat.length / 2 }, (_, at) => Number(flat[2 * at + 1] > flat[2 * at])),
     probabilities: (flat) => Float64Array.from(flat, (score, at) => (at % 2 ? score : 1 - score)),
   };
-  const plan = { compiled, classes: ["no", "yes"], outputs: 2, error: 0.1, deploymentError: 0.1 };
+  const plan = { protocol: "linear", compiled, classes: ["no", "yes"], outputs: 2, error: 0.1, deploymentError: 0.1 };
   const found = { predictions: ["yes", "no"], scores: [[0, 0.9], [0.5, 0.1]], probabilities: [[0.1, 0.9], [0.9, 0.1]] };
   const [sure, open] = readings(plan, found);
   assert.deepEqual([sure.sure, open.sure], [true, false]);
@@ -105,7 +105,7 @@ test("what encryption adds may decide a class near the border alone", () => {
 
 test("a number lies within twice the error of its scores", () => {
   const compiled = { numbers: (flat) => flat.map(Math.exp) };
-  const plan = { compiled, classes: null, outputs: 1, error: 0.5 };
+  const plan = { protocol: "linear", compiled, classes: null, outputs: 1, error: 0.5 };
   const [{ numbers }] = readings(plan, { predictions: [Math.E], scores: [[1]], probabilities: null });
   assert.deepEqual(numbers, [{ value: Math.E, low: 1, high: Math.exp(2) }]);
   assert.deepEqual(listed([{ numbers }]), [["prediction"], [Math.E]]);

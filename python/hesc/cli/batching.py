@@ -202,7 +202,7 @@ def score(
 
     Example: hesc batch score in.parquet out.parquet --client client --secret my.key --server server
 
-    Between two sides encrypt, answer and decrypt do the same, or hesc serve and hesc score. Models
+    Between two sides encrypt, answer and decrypt do the same, or a service and its client. Models
     that count what they give take these: here a killed run would ask for the same rows twice.
     """
     _check(out, json_file, {"--client": client, "--server": server})
