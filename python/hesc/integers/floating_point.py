@@ -314,7 +314,7 @@ def _doubles(numbers: ArrayLike) -> NDArray[np.float64]:
         wide = doubles.astype(given.dtype)
         above, below = given > wide, given < wide
     else:
-        above, below = np.zeros((2, *given.shape), dtype=bool)
+        above, below = np.zeros(given.shape, dtype=bool), np.zeros(given.shape, dtype=bool)
         large = np.abs(doubles) >= 2.0**53
         whole_ones = np.array([int(x) for x in doubles[large]], dtype=object)
         above[large] = given[large].astype(object) > whole_ones
