@@ -51,7 +51,11 @@ def errors(draws: int) -> Table:
     for name, polynomial in POLYNOMIALS.items():
         for generator in (None, "sobol"):
             found = [
-                rms(polynomial.plan(length).predicted_error(x, draws=draws, generator=generator))
+                rms(
+                    polynomial.summation(length).predicted_error(
+                        x, draws=draws, generator=generator
+                    )
+                )
                 for length in LENGTHS
             ]
             label = name if generator is None else f"  the same, {generator}"

@@ -22,21 +22,21 @@ GENERATORS = ("bernoulli", "sobol", "joint")
 
 
 def measured(
-    plan: hesc.PolynomialPlan, polynomial: hesc.Polynomial, generator: str, seeds: int
+    summation: hesc.Summation, polynomial: hesc.Polynomial, generator: str, seeds: int
 ) -> float:
-    """RMSE of a plan."""
+    """RMSE of a way to sum."""
     x = np.linspace(-1, 1, 101)
     secret, public = hesc.keygen(hesc.Params.preset("bfv_2048_slots"), mode="simulate")
     squares = []
     for seed in range(seeds):
         encryptor = hesc.Encryptor(
             public,
-            plan.stream_length,
+            summation.stream_length,
             generator=generator,
             layout="one_per_block",
             random_state=seed,
         )
-        y = polynomial.evaluate(polynomial.encrypt_inputs(encryptor, x), plan)
+        y = polynomial.evaluate(polynomial.encrypt_inputs(encryptor, x), summation)
         squares.append((hesc.Decryptor(secret).decrypt(y) - polynomial(x)) ** 2)
     return float(np.sqrt(np.mean(squares)))
 
@@ -51,16 +51,20 @@ def main() -> None:
     polynomial = hesc.Polynomial(np.ones(DEGREE + 1))
     x = np.linspace(-1, 1, 101)
     table = Table("ciphertexts", "predicted (bernoulli)", *GENERATORS, title="RMSE, degree 10")
-    plans = [polynomial.plan(options.length, method="multiplexed", random_state=1)]
-    plans += [
-        polynomial.plan(options.length, method="mixed", ciphertexts=count)
+    ways = [polynomial.summation(options.length, method="multiplexed", random_state=1)]
+    ways += [
+        polynomial.summation(options.length, method="mixed", ciphertexts=count)
         for count in range(1, DEGREE + 1)
     ]
     curves: dict[str, list[float]] = {name: [] for name in ("predicted (bernoulli)", *GENERATORS)}
-    for plan in plans:
-        found = [float(np.sqrt(np.mean(plan.predicted_error(x, generator="bernoulli") ** 2)))]
-        found += [measured(plan, polynomial, name, options.seeds) for name in GENERATORS]
-        name = f"{plan.streams} at random" if plan.method == "multiplexed" else f"{plan.streams}"
+    for summation in ways:
+        found = [float(np.sqrt(np.mean(summation.predicted_error(x, generator="bernoulli") ** 2)))]
+        found += [measured(summation, polynomial, name, options.seeds) for name in GENERATORS]
+        name = (
+            f"{summation.streams} at random"
+            if summation.method == "multiplexed"
+            else f"{summation.streams}"
+        )
         table.add_row(name, *(f"{value:.5f}" for value in found))
         for curve, value in zip(curves.values(), found, strict=True):
             curve.append(value)

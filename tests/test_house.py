@@ -20,15 +20,15 @@ LIMITS: Final = {
     "arrows in circles, hesc.models": 0,
     "arrows in circles, hesc.protocols": 0,
     "circles of modules": 0,
-    "plan classes in Python": 13,  # two of these say what others share
+    "plan classes in Python": 12,  # two of these say what others share
     "containers of messages": 2,
     "kinds of messages": 50,
     "names of files that stand for several": 0,
     "names of classes that stand for several": 0,
-    "methods that only forward": 2,  # LinkagePlan.preset, and the end of a service's time limit
+    "methods that only forward": 0,
     "docstrings that lean, public": 0,
     "docstrings that lean, private": 0,
-    "public names": 224,  # the three of `batch` came last
+    "public names": 222,
     "arguments of `plan()`": 4,  # options, names, table, and the objective that chooses a plan
 }
 

@@ -226,10 +226,10 @@ MASKED: Any = np.ma.masked_array([0.5, 0.25], mask=[True, False])
         lambda: Polynomial({(1,): "2"}),
         lambda: Polynomial(["1", "2"]),
         lambda: Polynomial(MASKED),
-        lambda: Polynomial([0, 1]).plan(-64),
-        lambda: Polynomial([0, 1]).plan(64, method="mixed", ciphertexts=0),
-        lambda: Polynomial([0, 1]).plan(64, method="mixed", ciphertexts=1, granularity=0),
-        lambda: Polynomial([0, 1]).plan(64, method="multiplexed", random_state=-1),
+        lambda: Polynomial([0, 1]).summation(-64),
+        lambda: Polynomial([0, 1]).summation(64, method="mixed", ciphertexts=0),
+        lambda: Polynomial([0, 1]).summation(64, method="mixed", ciphertexts=1, granularity=0),
+        lambda: Polynomial([0, 1]).summation(64, method="multiplexed", random_state=-1),
         lambda: Polynomial([0, 1]).encrypt_inputs(encryptor(), 0.5, repetitions=-1),
         lambda: Polynomial([0, 1]).encrypt_inputs(encryptor(), "0.5"),
         lambda: Polynomial([0, 1])("0.5"),
@@ -390,12 +390,12 @@ def test_inputs_under_the_secret_key() -> None:
 def test_plans_belong_to_their_polynomial() -> None:
     polynomial, other = hesc.Polynomial([0, 1, 1]), hesc.Polynomial([0, 2, 1])
     inputs = polynomial.encrypt_inputs(encryptor(length=256), 0.5)
-    for plan in (other.plan(256), hesc.Polynomial({(1, 0): 1, (0, 1): 1}).plan(256)):
+    for plan in (other.summation(256), hesc.Polynomial({(1, 0): 1, (0, 1): 1}).summation(256)):
         with pytest.raises(hesc.ParameterError, match="another polynomial"):
             polynomial.evaluate(inputs, plan)
     with pytest.raises(hesc.ShapeError, match="512 bits, these have 256"):
-        polynomial.evaluate(inputs, polynomial.plan(512))
-    again = hesc.Polynomial([0, 1, 1]).plan(256)
+        polynomial.evaluate(inputs, polynomial.summation(512))
+    again = hesc.Polynomial([0, 1, 1]).summation(256)
     np.testing.assert_allclose(DECRYPT(polynomial.evaluate(inputs, again)), 0.75, atol=0.05)
 
 

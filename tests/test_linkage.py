@@ -78,7 +78,7 @@ def linked(kept: Kept, rows: tuple[Codes, Codes]) -> tuple[Sender, Comparer, lis
 
 def test_matches_are_those_in_the_clear(kept: Kept, rows: tuple[Codes, Codes]) -> None:
     plan = kept.plan
-    assert plan.preset == "bfv_4096_distances"
+    assert plan.params.name == "bfv_4096_distances"
     sender, comparer = Sender(plan, kept.keys, rows[0]), Comparer(plan, kept.keys, rows[1])
     matcher = kept.matcher()
     seen: list[tuple[int, int]] = []
@@ -250,9 +250,9 @@ def test_lying_messages_are_refused_or_used(rows: tuple[Codes, Codes]) -> None:
 
 
 def test_plans_choose_parameters_by_what_is_shown() -> None:
-    assert LinkagePlan(5000, 5000).preset == "bfv_4096_distances"
+    assert LinkagePlan(5000, 5000).params.name == "bfv_4096_distances"
     assert LinkagePlan(5000, 5000).coefficients == 8192 * 5000
-    assert LinkagePlan(100_000, 100_000).preset == "bfv_4096_distances_large"
+    assert LinkagePlan(100_000, 100_000).params.name == "bfv_4096_distances_large"
     with pytest.raises(hesc.OutOfRangeError, match="512 bits at most"):
         LinkagePlan(10, 10, 576)
     with pytest.raises(hesc.OutOfRangeError, match="parts"):

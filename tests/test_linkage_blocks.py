@@ -201,8 +201,8 @@ def test_plans_of_blocks_are_read_strictly() -> None:
         )
     )
     many = LinkagePlan.of_blocks([Pass("a", 3000)], "told", [4096] * 3000, [4096] * 3000)
-    assert many.block(0).preset == "bfv_4096_distances_large"
-    assert LinkagePlan(4096, 4096).preset == "bfv_4096_distances"
+    assert many.block(0).params.name == "bfv_4096_distances_large"
+    assert LinkagePlan(4096, 4096).params.name == "bfv_4096_distances"
     with pytest.raises(hesc.OutOfRangeError, match="no parameters"):
         LinkagePlan.of_blocks([Pass("a", 9000)], "told", [4096] * 9000, [4096] * 9000)
     text = plan.to_bytes()

@@ -166,11 +166,11 @@ def test_limits_are_those_of_the_machine_the_process_and_its_groups(
 
 def test_errors_of_sums_are_measured_in_bounded_memory() -> None:
     """Many values of long streams, a few at a time, are as good as all at once."""
-    plan = hesc.Polynomial([0, 1, 0.5]).plan(2**12)
+    plan = hesc.Polynomial([0, 1, 0.5]).summation(2**12)
     values = np.linspace(-1, 1, 1200)
     found = plan.predicted_error(values, draws=4)
     alone = plan.predicted_error(values[::30], draws=4)
     assert found.shape == values.shape
     assert np.sqrt(np.mean(found**2)) == pytest.approx(np.sqrt(np.mean(alone**2)), rel=0.3)
     with pytest.raises(hesc.OutOfRangeError, match="quarter of an hour"):
-        hesc.Polynomial([0, 1]).plan(2**20).predicted_error(np.zeros(10**6))
+        hesc.Polynomial([0, 1]).summation(2**20).predicted_error(np.zeros(10**6))

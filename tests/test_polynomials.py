@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc.streams.polynomials.allocation import best_pieces, kept_pieces, shared_pieces
 from hesc.streams.polynomials.measured import Summed, measured_error
+from hesc.streams.polynomials.summation import best_pieces, kept_pieces, shared_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ def decrypted(
         public, 1024, generator="joint", layout="one_per_block", random_state=2
     )
     inputs = polynomial.encrypt_inputs(encryptor, *values)  # type: ignore[arg-type]
-    plan = polynomial.plan(1024, **options) if options else None  # type: ignore[arg-type]
+    plan = polynomial.summation(1024, **options) if options else None  # type: ignore[arg-type]
     return hesc.Decryptor(secret).decrypt(polynomial.evaluate(inputs, plan))
 
 
@@ -72,7 +72,7 @@ def test_plans_evaluate(options: dict[str, object], tolerance: float) -> None:
     found = decrypted(params, polynomial, X, **options)
     np.testing.assert_allclose(found, polynomial(X), atol=tolerance)
     streams = {"concatenated": 4, "multiplexed": 1}
-    plan = polynomial.plan(1024, **options)  # type: ignore[arg-type]
+    plan = polynomial.summation(1024, **options)  # type: ignore[arg-type]
     expected = streams.get(str(options["method"]), min(4, int(str(options.get("ciphertexts", 4)))))
     assert plan.streams == expected
 
@@ -102,8 +102,10 @@ def test_more_ciphertexts_are_never_worse() -> None:
     for polynomial in (*one, hesc.Polynomial(several)):
         inputs = (x,) * polynomial.variables
         count = len(polynomial.coefficients)
-        plans = [polynomial.plan(1024, method="mixed", ciphertexts=k + 1) for k in range(count)]
-        plans.append(polynomial.plan(1024))
+        plans = [
+            polynomial.summation(1024, method="mixed", ciphertexts=k + 1) for k in range(count)
+        ]
+        plans.append(polynomial.summation(1024))
         *curve, whole = [
             np.mean(plan.predicted_error(*inputs, generator="bernoulli") ** 2) for plan in plans
         ]
@@ -207,9 +209,9 @@ def test_mistakes_teach() -> None:
         hesc.Polynomial([0, np.inf])
     polynomial = hesc.Polynomial([0, 1, 1])
     with pytest.raises(hesc.ParameterError, match="concatenated, multiplexed, mixed"):
-        polynomial.plan(64, method="best")
+        polynomial.summation(64, method="best")
     with pytest.raises(hesc.ParameterError, match="how many result streams"):
-        polynomial.plan(64, method="mixed")
+        polynomial.summation(64, method="mixed")
     _, public = hesc.keygen(hesc.Params.preset("bfv_1024"))
     encryptor = hesc.Encryptor(public, 64, layout="one_per_block")
     with pytest.raises(hesc.ShapeError, match="1 variables, not 2"):
@@ -218,9 +220,9 @@ def test_mistakes_teach() -> None:
         polynomial.evaluate([[encryptor.encrypt_copies(0.5, 1)]])
     inputs = polynomial.encrypt_inputs(encryptor, 0.5)
     with pytest.raises(hesc.ParameterError, match="slot"):
-        polynomial.evaluate(inputs, polynomial.plan(64, method="mixed", ciphertexts=1))
+        polynomial.evaluate(inputs, polynomial.summation(64, method="mixed", ciphertexts=1))
     few = hesc.Encryptor(public, 64, generator="rotation", layout="one_per_block")
-    plan = polynomial.plan(64, method="mixed", ciphertexts=1, granularity=2)
+    plan = polynomial.summation(64, method="mixed", ciphertexts=1, granularity=2)
     inputs = polynomial.encrypt_inputs(few, 0.5)
     with pytest.raises(hesc.ShapeError, match="generator"):
         polynomial.evaluate(inputs, plan)
@@ -237,7 +239,7 @@ def test_overlaps_of_pieces_are_counted_without_laying_them_out() -> None:
 
 def test_plans_are_for_streams_that_there_are() -> None:
     with pytest.raises(hesc.OutOfRangeError, match="stream_length"):
-        hesc.Polynomial([0, 1, 1]).plan(2**28, method="mixed", ciphertexts=1)
+        hesc.Polynomial([0, 1, 1]).summation(2**28, method="mixed", ciphertexts=1)
 
 
 def test_copies_are_encoded_jointly_by_default() -> None:
@@ -330,7 +332,7 @@ def test_errors_are_predicted_for_every_encoder(
     one = hesc.Polynomial([1.0, 2.0, -1.0, 0.5])
     two = hesc.Polynomial({(2, 1): 1.0, (0, 3): -0.5, (1, 0): 0.25})
     for polynomial, values in ((one, (x,)), (two, (x, x[::-1]))):
-        plan = polynomial.plan(1024, **options)  # type: ignore[arg-type]
+        plan = polynomial.summation(1024, **options)  # type: ignore[arg-type]
         predicted = plan.predicted_error(
             *values, generator=generator, representation=representation
         )
@@ -344,7 +346,7 @@ def test_errors_are_predicted_for_every_encoder(
                 layout="one_per_block",
                 random_state=1000 + seed,
             )
-            again = polynomial.plan(1024, **{**options, "random_state": seed})  # type: ignore[arg-type]
+            again = polynomial.summation(1024, **{**options, "random_state": seed})  # type: ignore[arg-type]
             y = polynomial.evaluate(polynomial.encrypt_inputs(encryptor, *values), again)
             off.append(hesc.Decryptor(secret).decrypt(y) - polynomial(*values))
         measured = float(np.sqrt(np.mean(np.square(off))))
@@ -361,7 +363,7 @@ def test_what_is_measured_is_the_law_where_there_is_one() -> None:
         ("bernoulli", {"method": "multiplexed"}),
         ("exact_weight", {"method": "concatenated"}),
     ):
-        plan = polynomial.plan(256, **options)
+        plan = polynomial.summation(256, **options)
         kept = None
         if plan.pieces is not None:
             kept = np.empty((len(plan.order), plan.granularity), dtype=np.bool_)
@@ -378,7 +380,7 @@ def test_what_is_measured_is_the_law_where_there_is_one() -> None:
 
 
 def test_predictions_are_checked() -> None:
-    plan = hesc.Polynomial({(1, 1): 1.0}).plan(64)
+    plan = hesc.Polynomial({(1, 1): 1.0}).summation(64)
     calls: list[tuple[Callable[[], object], type[Exception], str]] = [
         (lambda: plan.predicted_error(0.5), hesc.ShapeError, "2 variables"),
         (lambda: plan.predicted_error([0.5] * 2, [0.5] * 3), hesc.ShapeError, "broadcast"),

@@ -69,7 +69,7 @@ def programs(
     polynomial = hesc.Polynomial([0.3, 1, -1, 0.5, 1])
     inputs = polynomial.encrypt_inputs(encryptor(seed + 99), x)
     plans = {
-        f"{method} polynomial": polynomial.plan(length, method=method, ciphertexts=2)
+        f"{method} polynomial": polynomial.summation(length, method=method, ciphertexts=2)
         for method in ("concatenated", "multiplexed", "mixed")
         # The ramp is in order: its pieces are biased, and refused.
         if (method, generator) != ("mixed", "hammersley")

@@ -117,7 +117,7 @@ def test_sums_have_their_variance_and_readouts_know_it(
         encryptor = hesc.Encryptor(
             public, 512, generator="bernoulli", layout="one_per_block", random_state=seed
         )
-        plan = polynomial.plan(512, method=method, ciphertexts=ciphertexts, random_state=seed)
+        plan = polynomial.summation(512, method=method, ciphertexts=ciphertexts, random_state=seed)
         y = polynomial.evaluate(polynomial.encrypt_inputs(encryptor, x), plan)
         value, error = hesc.Decryptor(secret).decrypt(y, return_std=True)
         errors.append(value - polynomial(x))
@@ -143,7 +143,7 @@ def test_exact_weight_sums_have_their_variance() -> None:
                 product ^= encoder.encode(x)
             total += coefficient * product.values
         errors.append(total - polynomial(x))
-    predicted = polynomial.plan(256).predicted_error(x, generator="exact_weight")
+    predicted = polynomial.summation(256).predicted_error(x, generator="exact_weight")
     assert rms(np.array(errors)) == pytest.approx(rms(predicted), rel=0.1)
 
 
@@ -173,7 +173,7 @@ def test_joint_errors_are_reported_as_they_are() -> None:
         encryptor = hesc.Encryptor(
             public, 2048, generator="joint", layout="one_per_block", random_state=1
         )
-        plan = polynomial.plan(2048, method=method, ciphertexts=ciphertexts)
+        plan = polynomial.summation(2048, method=method, ciphertexts=ciphertexts)
         y = polynomial.evaluate(polynomial.encrypt_inputs(encryptor, x), plan)
         value, error = hesc.Decryptor(secret).decrypt(y, return_std=True)
         assert 0.1 < rms((value - polynomial(x)) / error) < 1.25, method

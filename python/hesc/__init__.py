@@ -33,7 +33,7 @@ from hesc.params import Params
 from hesc.streams.arrays import Answer, EncryptedArray, SeededArray, powers
 from hesc.streams.encoding import EncodedArray, Encoder
 from hesc.streams.encryptor import Encryptor
-from hesc.streams.polynomials import Polynomial, PolynomialPlan
+from hesc.streams.polynomials import Polynomial, Summation
 from hesc.vectors import EncryptedVector
 from hesc.vectors.keys import PublicKeys
 
@@ -78,7 +78,6 @@ __all__ = [
     "ParameterError",
     "Params",
     "Polynomial",
-    "PolynomialPlan",
     "PublicKeys",
     "SecretEncryptor",
     "SecretKey",
@@ -86,6 +85,7 @@ __all__ = [
     "SeededArray",
     "ServiceError",
     "ShapeError",
+    "Summation",
     "WireError",
     "keygen",
     "powers",

@@ -46,10 +46,10 @@ PACKAGES: Final = (
 LEFT_OUT: Final = {
     # Made by the package itself, from objects of its own.
     "hesc.streams.encoding.EncodedArray", "hesc.vectors.keys.PublicKeys",
-    "hesc.streams.polynomials.allocation.PolynomialPlan",
-    "hesc.streams.polynomials.allocation.PolynomialPlan.for_sum",
-    "hesc.streams.polynomials.allocation.PolynomialPlan.sums",
-    "hesc.streams.polynomials.allocation.PolynomialPlan.sum",
+    "hesc.streams.polynomials.summation.Summation",
+    "hesc.streams.polynomials.summation.Summation.for_sum",
+    "hesc.streams.polynomials.summation.Summation.sums",
+    "hesc.streams.polynomials.summation.Summation.sum",
     "hesc.secret.secret_key.SecretKey.write", "hesc.integers.bootstrapped.BootstrappedIntegers",
     "hesc.integers.bootstrapped.IntegerAnswer",
     "hesc.integers.encrypted_integers.EncryptedIntegers", "hesc.integers.expressions.Integers",
@@ -333,7 +333,7 @@ def _streams() -> Iterator[Call]:  # noqa: PLR0915 - a list
     up = hesc.SecretEncryptor(secret, 64, random_state=1)
     polynomial = hesc.Polynomial([0, 1, 0.5])
     inputs = polynomial.encrypt_inputs(encryptor, [0.5])
-    plan = polynomial.plan(64)
+    plan = polynomial.summation(64)
     yield _of(
         hesc.Encoder, stream_length=64, generator="sobol", representation="unipolar",
         first_dimension=0, factors=2, random_state=0,
@@ -382,7 +382,7 @@ def _streams() -> Iterator[Call]:  # noqa: PLR0915 - a list
     yield _of(hesc.powers, copies=encryptor.encrypt_copies([0.5], 2))
     yield _of(hesc.Polynomial, coefficients=[0, 1])
     yield _of(
-        polynomial.plan, stream_length=64, method="mixed", ciphertexts=1, granularity=2,
+        polynomial.summation, stream_length=64, method="mixed", ciphertexts=1, granularity=2,
         random_state=0,
     )  # fmt: skip
     yield _of(polynomial.encrypt, encryptor=encryptor)
@@ -396,7 +396,7 @@ def _streams() -> Iterator[Call]:  # noqa: PLR0915 - a list
     yield _of(polynomial.evaluate, inputs=inputs, plan=plan)
     yield _of(polynomial.monomials, copies=[encryptor.encrypt_copies([0.5], 2)])
     yield Call(
-        "hesc.streams.polynomials.allocation.PolynomialPlan.predicted_error",
+        "hesc.streams.polynomials.summation.Summation.predicted_error",
         lambda values, draws, generator: plan.predicted_error(
             values, draws=draws, generator=generator
         ),

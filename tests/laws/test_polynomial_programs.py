@@ -135,7 +135,7 @@ class Polynomials(Programs[Kept]):
     def planned(self, a: int, method: str, ciphertexts: int, state: int) -> None:
         kept = self.pick(a)
         try:
-            plan = kept.polynomial.plan(
+            plan = kept.polynomial.summation(
                 self.world.length,
                 method=method,
                 ciphertexts=ciphertexts if method == "mixed" else None,
@@ -169,7 +169,7 @@ class Polynomials(Programs[Kept]):
         kept = self.pick(a)
         own = kept.polynomial
         if whose == "longer":
-            plan = own.plan(self.world.length * 2, method=method)
+            plan = own.summation(self.world.length * 2, method=method)
             errors: Any = (hesc.ShapeError, hesc.NoiseBudgetError)
         else:
             doubled = dict(zip(own.exponents, 2 * own.coefficients, strict=True))
@@ -177,7 +177,7 @@ class Polynomials(Programs[Kept]):
             same = np.array_equal(other.coefficients, own.coefficients)
             if other.exponents == own.exponents and same:
                 return
-            plan, errors = other.plan(self.world.length, method=method), hesc.ParameterError
+            plan, errors = other.summation(self.world.length, method=method), hesc.ParameterError
         self.refused(lambda: own.evaluate(kept.inputs, plan), errors)
 
     @operation(a=OPERAND, seeded=FLAG)
@@ -248,7 +248,7 @@ def test_repetitions_select_anew() -> None:
     encryptor = hesc.Encryptor(keys.public, 1024, layout="one_per_block", random_state=1)
     polynomial = hesc.Polynomial([0, 1, 1, 1])
     ((copies,),) = polynomial.encrypt_inputs(encryptor, [0.3])
-    plan = polynomial.plan(1024, method="multiplexed")
+    plan = polynomial.summation(1024, method="multiplexed")
     counts = [
         keys.secret.counts(plan.sum(polynomial.monomials([copies]), repetition).answer())
         .separate()
@@ -266,7 +266,7 @@ def test_mixed_plans_weigh_each_monomial() -> None:
     out_of_order = 0
     for number in range(20):
         polynomial = hesc.Polynomial(rng.uniform(-2, 2, 6))
-        plan = polynomial.plan(1024, method="mixed", ciphertexts=1 + number % 3)
+        plan = polynomial.summation(1024, method="mixed", ciphertexts=1 + number % 3)
         out_of_order += bool(np.any(np.diff(plan.order) < 0))
         x = rng.choice([-1.0, 1.0], 3)
         array = polynomial.evaluate(polynomial.encrypt_inputs(encryptor, x), plan)

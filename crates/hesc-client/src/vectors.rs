@@ -46,7 +46,7 @@ pub(crate) fn length(vector: &[f64]) -> f64 {
 pub(crate) fn is_beyond(vector: &[f64], norm: f64) -> bool {
     let share = length(vector) / norm;
     // What is no number is beyond.
-    !(share * share <= ROUNDED)
+    share.is_nan() || share * share > ROUNDED
 }
 
 /// The vector of length one in the same direction; none of zeros, which have no direction.

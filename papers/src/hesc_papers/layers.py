@@ -23,7 +23,7 @@ from hesc.streams.arrays import EncryptedArray
 from hesc.streams.encryptor import Encryptor
 from hesc.streams.iris import load_network, load_split
 from hesc.streams.networks.layered import COPIES, LayeredModel, encrypt_query
-from hesc.streams.polynomials.allocation import best_pieces
+from hesc.streams.polynomials.summation import best_pieces
 from hesc_papers.report import Report, alternating
 
 if TYPE_CHECKING:

@@ -72,11 +72,11 @@ def values(
         layout="one_per_block",
         random_state=1_000_003 * degree + seed,
     )
-    plan = polynomial.plan(
+    summation = polynomial.summation(
         stream_length, method=curve.method, ciphertexts=curve.ciphertexts, random_state=seed
     )
     inputs = polynomial.encrypt_inputs(encryptor, X)
-    return Decryptor(secret).decrypt(polynomial.evaluate(inputs, plan))
+    return Decryptor(secret).decrypt(polynomial.evaluate(inputs, summation))
 
 
 def averaged_errors(

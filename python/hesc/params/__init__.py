@@ -5,7 +5,7 @@
 """
 
 from hesc.params.parameter_set import Params
-from hesc.params.stream_params import StreamParams, checked_params
+from hesc.params.stream_params import StreamParams
 from hesc.params.vectors import Dimension, VectorParams
 
-__all__ = ["Dimension", "Params", "StreamParams", "VectorParams", "checked_params"]
+__all__ = ["Dimension", "Params", "StreamParams", "VectorParams"]

@@ -3,7 +3,7 @@
 from hesc.secret.generation import keygen
 from hesc.secret.passphrases import wants_passphrase
 from hesc.secret.results import SharedNumbers
-from hesc.secret.secret_key import SecretKey, checked_secret
+from hesc.secret.secret_key import SecretKey
 from hesc.secret.stochastic_numbers import Decryptor, SecretEncryptor
 
 __all__ = [
@@ -11,7 +11,6 @@ __all__ = [
     "SecretEncryptor",
     "SecretKey",
     "SharedNumbers",
-    "checked_secret",
     "keygen",
     "wants_passphrase",
 ]

@@ -58,13 +58,13 @@ async def read(receive: Receive, most: int, seconds: float, take: Callable[[byte
                 raise RefusedError("too-long", _CLOSE)
             take(piece)
             if more:
-                limit.move(seconds + received / SLOWEST)
+                limit.reschedule(seconds + received / SLOWEST)
     except asyncio.CancelledError:
         if limit.is_why():
             raise RefusedError("slow-body", _CLOSE) from None
         raise
     finally:
-        limit.end()
+        limit.reschedule(None)
     return received
 
 
@@ -86,15 +86,12 @@ class _Limit:
             self._passed = True
             self._task.cancel()
 
-    def move(self, seconds: float) -> None:
-        """Takes another time, from the same beginning."""
+    def reschedule(self, seconds: float | None) -> None:
+        """Takes another time, from the same beginning; None ends it."""
         self._timer.cancel()
-        self._timer = self._loop.call_at(self._start + seconds, self._pass)
+        if seconds is not None:
+            self._timer = self._loop.call_at(self._start + seconds, self._pass)
 
     def is_why(self) -> bool:
         """Whether a cancellation that has come is this one's, and nobody else wants it."""
         return self._passed and self._task is not None and self._task.uncancel() == 0
-
-    def end(self) -> None:
-        """Ends the waiting."""
-        self._timer.cancel()

@@ -508,7 +508,7 @@ class EncryptedArray(ByWireForm, Opaque):
         Streams are cut into `granularity` pieces of equal length; operand `k` keeps `pieces[k]` of
         them, and its coefficient weighs their mean. The sum takes `ceil(sum(pieces) / granularity)`
         times the ciphertexts of one operand: all pieces of all operands is concatenation. Needs
-        slot packing. `hesc.Polynomial.plan` chooses the pieces.
+        slot packing. `hesc.Polynomial.summation` chooses the pieces.
 
         Args:
             axis: the axis to sum over; None sums everything.

@@ -80,7 +80,7 @@ class LinkageRun:
     def figures(self) -> dict[str, Any]:
         """For files."""
         return {
-            "parameters": self.plan.preset,
+            "parameters": self.plan.params.name,
             "sent": self.plan.sent,
             "compared": self.plan.compared,
             "threshold": self.threshold.distance,

@@ -235,15 +235,10 @@ class LinkagePlan(Plan):
             f"512 bits at most and link parts of the records, under keys of their own"
         )
 
-    @property
-    def preset(self) -> str:
-        """The name of the parameters."""
-        return self.distance_set.name
-
     @cached_property
     def params(self) -> StreamParams:
         """The parameters of the matcher's keys."""
-        found: StreamParams = Params.preset(self.preset)
+        found: StreamParams = Params.preset(self.distance_set.name)
         return found
 
     @property
@@ -331,7 +326,7 @@ class LinkagePlan(Plan):
             **({} if self.blocking is None else self.blocking.rows(self.bits)),
             "bytes": f"{size.queries} from the sender, {size.pieces} from the comparer, up to "
             f"{size.answer} from the matcher to each of both",
-            "ring": f"{self.preset}, N = {self.params.ring_degree}, "
+            "ring": f"{self.params.name}, N = {self.params.ring_degree}, "
             f"{secure(self.params.assurance)}",
         }
         what = "records"

@@ -1,6 +1,6 @@
 """Polynomials of encrypted numbers, and where to spend the length of their streams."""
 
-from hesc.streams.polynomials.allocation import PolynomialPlan
 from hesc.streams.polynomials.polynomial import EncryptedPolynomial, Polynomial
+from hesc.streams.polynomials.summation import Summation
 
-__all__ = ["EncryptedPolynomial", "Polynomial", "PolynomialPlan"]
+__all__ = ["EncryptedPolynomial", "Polynomial", "Summation"]

@@ -27,7 +27,7 @@ _MOST_BITS: Final = 1 << 40
 
 
 class Summed(NamedTuple):
-    """A sum of monomials, as a plan has it."""
+    """A sum of monomials, as a `Summation` has it."""
 
     coefficients: NDArray[np.float64]
     exponents: Sequence[tuple[int, ...]]

@@ -10,7 +10,7 @@ import numpy as np
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
 from hesc._support.inputs import of_kind, real_array, several, whole
 from hesc.streams.arrays import EncryptedArray, expanded, powers
-from hesc.streams.polynomials.allocation import PolynomialPlan
+from hesc.streams.polynomials.summation import Summation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -71,7 +71,7 @@ class Polynomial:
 
     A product of independent streams is one homomorphic addition, so a monomial of degree `d` costs
     `d - 1` of them, and monomials share their prefixes: `x, x x', x x' x''` cost two altogether.
-    Sums are concatenations, or what `plan` says.
+    Sums are concatenations, or what `summation` says.
 
     >>> Polynomial([1, -0.5, 0, 2])
     <hesc.Polynomial 1 - 0.5 x + 2 x^3>
@@ -229,34 +229,34 @@ class Polynomial:
                 before = here
         return [products[key] for key in self.exponents]
 
-    def evaluate(self, inputs: Inputs, plan: PolynomialPlan | None = None) -> EncryptedArray:
+    def evaluate(self, inputs: Inputs, summation: Summation | None = None) -> EncryptedArray:
         """The polynomial's values, of the shape of each input.
 
-        Cost: the products of `monomials`, and what the plan's sum costs; concatenation is free.
+        Cost: the products of `monomials`, and what the summation costs; concatenation is free.
 
         Args:
             inputs: what `encrypt_inputs` returned (or the copies that came by wire in its order).
-            plan: how to sum, of this polynomial and the inputs' stream length; concatenation if
-                not given.
+            summation: of this polynomial and the inputs' stream length; concatenation if not
+                given.
 
         Raises:
-            ParameterError: a plan of another polynomial.
+            ParameterError: a summation of another polynomial.
 
         """
         inputs = several(inputs, "inputs", _INPUTS)
         if not inputs:
             raise ShapeError("there is nothing to evaluate; see encrypt_inputs")
-        if plan is not None:
-            of_kind(plan, "plan", PolynomialPlan, "Polynomial.plan makes one")
-        if plan is not None and not plan.sums(self.coefficients, self.exponents):
+        if summation is not None:
+            of_kind(summation, "summation", Summation, "Polynomial.summation makes one")
+        if summation is not None and not summation.sums(self.coefficients, self.exponents):
             raise ParameterError(
-                "this plan sums another polynomial; evaluate with what the plan method of this one "
+                "this sums another polynomial; evaluate with what the summation method of this one "
                 "returns"
             )
         sums = [
             EncryptedArray.weighted_sum(self.monomials(copies), self.coefficients)
-            if plan is None
-            else plan.sum(self.monomials(copies), number)
+            if summation is None
+            else summation.sum(self.monomials(copies), number)
             for number, copies in enumerate(inputs)
         ]
         total = sums[0]
@@ -264,7 +264,7 @@ class Polynomial:
             total = EncryptedArray.weighted_sum(sums, np.full(len(sums), 1 / len(sums)))
         return total + self.constant if self.constant else total
 
-    def plan(
+    def summation(
         self,
         stream_length: int,
         *,
@@ -272,7 +272,7 @@ class Polynomial:
         ciphertexts: int | None = None,
         granularity: int | None = None,
         random_state: int = 0,
-    ) -> PolynomialPlan:
+    ) -> Summation:
         """How to sum the monomials.
 
         Args:
@@ -288,7 +288,7 @@ class Polynomial:
             random_state: seed of "multiplexed".
 
         """
-        return PolynomialPlan.for_sum(
+        return Summation.for_sum(
             self.coefficients,
             self.exponents,
             stream_length,

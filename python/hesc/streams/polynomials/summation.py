@@ -145,15 +145,15 @@ def settle(
 
 
 @dataclass(frozen=True, eq=False)
-class PolynomialPlan:
-    """A way to sum monomials. Made by `hesc.Polynomial.plan`."""
+class Summation:
+    """A way to sum monomials. Made by `hesc.Polynomial.summation`."""
 
     method: str
     coefficients: NDArray[np.float64]
     exponents: list[tuple[int, ...]]
     stream_length: int
     pieces: NDArray[np.int64] | None
-    """Pieces that each monomial keeps, in the plan's order ("mixed")."""
+    """Pieces that each monomial keeps, in its order ("mixed")."""
     order: NDArray[np.int64]
     """In which order the monomials take their pieces."""
     granularity: int
@@ -170,8 +170,8 @@ class PolynomialPlan:
         ciphertexts: int | None,
         granularity: int | None,
         random_state: int,
-    ) -> PolynomialPlan:
-        """See `hesc.Polynomial.plan`."""
+    ) -> Summation:
+        """See `hesc.Polynomial.summation`."""
         stream_length = whole(stream_length, "stream_length", 1, LONGEST)
         random_state = whole(random_state, "random_state", 0, WORD)
         if granularity is not None:
@@ -222,7 +222,7 @@ class PolynomialPlan:
         length = monomials[0].stream_length
         if length != self.stream_length:
             raise ShapeError(
-                f"the plan is for streams of {self.stream_length} bits, these have {length}"
+                f"this sum is for streams of {self.stream_length} bits, these have {length}"
             )
         if self.method == "concatenated":
             return EncryptedArray.weighted_sum(monomials, self.coefficients)
@@ -257,9 +257,9 @@ class PolynomialPlan:
         monomial.
 
         >>> from hesc import Polynomial
-        >>> plan = Polynomial([1, -0.5, 0, 2]).plan(1024)
-        >>> independent = plan.predicted_error(0.5, generator="bernoulli")
-        >>> bool(plan.predicted_error(0.5) < independent / 10)
+        >>> summation = Polynomial([1, -0.5, 0, 2]).summation(1024)
+        >>> independent = summation.predicted_error(0.5, generator="bernoulli")
+        >>> bool(summation.predicted_error(0.5) < independent / 10)
         True
 
         Args:
@@ -277,7 +277,7 @@ class PolynomialPlan:
         given = [real_array(value) for value in values]
         variables = len(self.exponents[0])
         if len(given) != variables:
-            raise ShapeError(f"the plan is for {variables} variables, got values of {len(given)}")
+            raise ShapeError(f"this sum is of {variables} variables, got values of {len(given)}")
         try:
             arrays = np.broadcast_arrays(*given)
         except ValueError as problem:
