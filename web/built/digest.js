@@ -1,2 +1,2 @@
 /** SHA-256 of the module: another one is not started. */
-export default "45d5c980e12db1a158794e53893054c8419e4868a10bb308c20ed69a8bed16c0";
+export default "9d1b918c8ddb97187c8ca9948a1b06ffb4244c89d34c9fbdb8e2a690df27340c";
