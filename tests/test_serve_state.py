@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import traceback
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -1131,9 +1132,8 @@ def test_what_is_no_address_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
     ):
         with pytest.raises(ParameterError, match="cannot be read: postgresql://") as refused:
             ServiceState.open(f"postgresql://a:{text}", **how)
-        assert "pass@" not in str(refused.value).replace("@host", "")
-        assert "pass-word" not in str(refused.value)
-        assert refused.value.__suppress_context__ or refused.value.__context__ is None
+        shown = "".join(traceback.format_exception(refused.value))
+        assert not [word for word in ("pass@", "pass-word") if word in shown]
     nobody = f"postgresql://a:pass%2Dword@/x?host={tmp_path}"
     with pytest.raises(HescError, match="the database x is no state of a service at") as away:
         ServiceState.open(nobody, **how)

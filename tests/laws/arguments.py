@@ -333,7 +333,7 @@ def _streams() -> Iterator[Call]:  # noqa: PLR0915 - a list
     up = hesc.SecretEncryptor(secret, 64, random_state=1)
     polynomial = hesc.Polynomial([0, 1, 0.5])
     inputs = polynomial.encrypt_inputs(encryptor, [0.5])
-    plan = polynomial.summation(64)
+    summation = polynomial.summation(64)
     yield _of(
         hesc.Encoder, stream_length=64, generator="sobol", representation="unipolar",
         first_dimension=0, factors=2, random_state=0,
@@ -393,11 +393,11 @@ def _streams() -> Iterator[Call]:  # noqa: PLR0915 - a list
         ),
         {"encryptor": encryptor, "values": [0.5], "repetitions": 1},
     )
-    yield _of(polynomial.evaluate, inputs=inputs, plan=plan)
+    yield _of(polynomial.evaluate, inputs=inputs, summation=summation)
     yield _of(polynomial.monomials, copies=[encryptor.encrypt_copies([0.5], 2)])
     yield Call(
         "hesc.streams.polynomials.summation.Summation.predicted_error",
-        lambda values, draws, generator: plan.predicted_error(
+        lambda values, draws, generator: summation.predicted_error(
             values, draws=draws, generator=generator
         ),
         {"values": [0.5], "draws": 2, "generator": "sobol"},
