@@ -1,7 +1,7 @@
 """Pictures of the page, in Chromium, to be looked at: `python -m scripts.page_pictures FOLDER`.
 
-A classifier and a regressor of scikit-learn's data sets, one sample and a table, light and dark,
-wide and narrow.
+A classifier, a regressor and neighbours of scikit-learn's data sets, one sample and a table,
+light and dark, wide and narrow.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, Final
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from hesc.ml import PrivateClassifier, PrivateRegressor, Scores
+from hesc.ml import PrivateClassifier, PrivateNeighbours, PrivateRegressor, Scores, Search
 from hesc.serve import pages
 from hesc_papers.chromium import Browser, Tab
 from hesc_papers.serving_run import Book, ServerProcess
@@ -49,6 +50,14 @@ def _regressor() -> tuple[Any, Any]:
     )
     made = PrivateRegressor(make_pipeline(columns, Ridge())).fit(rows, found.target)
     made.plan(rows, Scores(), table=False)
+    return made, rows
+
+
+def _neighbours() -> tuple[Any, Any]:
+    iris = load_iris(as_frame=True)
+    rows, classes = iris.data, iris.target_names[iris.target]
+    made = PrivateNeighbours(KNeighborsClassifier(5)).fit(rows, classes)
+    made.plan(rows, Search(records="public", keys=False, min_agreement=0.5), table=False)
     return made, rows
 
 
@@ -85,7 +94,11 @@ def pictures(folder: Path) -> None:
     with TemporaryDirectory() as name, StaticSite() as site:
         place = Path(name)
         with Browser(place / "profile") as browser:
-            for kind, made in (("classes", _classifier()), ("numbers", _regressor())):
+            for kind, made in (
+                ("classes", _classifier()),
+                ("numbers", _regressor()),
+                ("neighbours", _neighbours()),
+            ):
                 (place / kind).mkdir()
                 private, rows = made
                 deployed: Any = Deployed(place / kind / "model", private)
@@ -94,7 +107,11 @@ def pictures(folder: Path) -> None:
                 server = ServerProcess("whole", place / kind, deployed, book, *options)
                 try:
                     plan = private.client().plan
-                    title = {"classes": "Which iris is it?", "numbers": "Progression of diabetes"}
+                    title = {
+                        "classes": "Which iris is it?",
+                        "numbers": "Progression of diabetes",
+                        "neighbours": "Irises like this one",
+                    }
                     url = f"http://127.0.0.1:{server.port}"
                     site.files |= pages.page(plan, service=url, title=title[kind]).files
                     for size, width in SIZES.items():

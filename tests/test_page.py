@@ -22,14 +22,26 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
 from typer.testing import CliRunner
 
 import hesc
 from hesc import cli
 from hesc._native import HescError, ParameterError
-from hesc.ml import ClientFolder, PrivateClassifier, PrivateRegressor, Trees
+from hesc.ml import (
+    ClientFolder,
+    PrivateClassifier,
+    PrivateMLPClassifier,
+    PrivateNeighbours,
+    PrivateRegressor,
+    Search,
+    Trees,
+    deployment,
+)
 from hesc.protocols import registry
-from hesc.search import SearchPlan
+from hesc.protocols.folders import ServerFolder
+from hesc.search import Index, SearchPlan, SearchServer
 from hesc.serve import pages
 from hesc_papers.chromium import PROGRAM, WAIT, Browser, ScriptError
 from hesc_papers.static_site import StaticSite
@@ -45,7 +57,9 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[1]
 seen = pytest.mark.skipif(PROGRAM is None, reason="no chromium")
 """What is seen in a browser."""
-NAMES: Final = (*SCORES, "forest", "growth")
+NAMES: Final = (*SCORES, "forest", "growth", "votes")
+VECTORS: Final = np.random.default_rng(1).normal(size=(50, 16))
+MODELS: Final = (*NAMES, "search")
 ACROSS: Final = ("iris", "hidden")
 """Models whose clients have keys of different kinds."""
 
@@ -55,7 +69,7 @@ ACROSS: Final = ("iris", "hidden")
 
 @pytest.fixture(scope="module")
 def models() -> dict[str, tuple[Any, Any]]:
-    """Planned models of every kind that has a plan of scores, and of trees, and rows."""
+    """Planned models of every kind that has a page, and rows."""
     found = _made()
     for name, private, load in (
         ("forest", PrivateClassifier(RandomForestClassifier(5, max_depth=3)), load_iris),
@@ -64,7 +78,10 @@ def models() -> dict[str, tuple[Any, Any]]:
         rows, target = load(return_X_y=True)
         private.fit(rows, target).plan(rows, Trees(structure="public"), table=False)
         found[name] = private, rows
-    return found
+    rows, target = load_iris(return_X_y=True)
+    votes = PrivateNeighbours(KNeighborsClassifier(3, weights="distance")).fit(rows, target)
+    votes.plan(rows, Search(records="public", keys=False, min_agreement=0.5), table=False)
+    return found | {"votes": (votes, rows)}
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +89,10 @@ def deployed(models: dict[str, tuple[Any, Any]], tmp_path_factory: pytest.TempPa
     path = tmp_path_factory.mktemp("pages")
     for name, (made, _) in models.items():
         made.save(path / name, sample=0)
+    plan = SearchPlan.of_vectors(VECTORS, metric="cosine", records="public", keys=False)
+    Index(plan, VECTORS).save(path / "records.index")
+    (path / "search").mkdir()
+    deployment.write_server(path / "search" / "server", plan, SearchServer(plan).to_bytes())
     return path
 
 
@@ -161,10 +182,14 @@ def test_the_command_writes_a_page(deployed: Path, tmp_path: Path) -> None:
 
 
 def test_plans_that_no_page_has_a_client_of_are_refused() -> None:
-    vectors = np.random.default_rng(1).normal(size=(50, 16))
-    plan = SearchPlan.of_vectors(vectors, metric="cosine", bits=6, records="public")
-    with pytest.raises(ParameterError, match="a page has no client of 'search'"):
+    plan = SearchPlan.of_vectors(VECTORS, metric="cosine", records="public", keys=True)
+    with pytest.raises(ParameterError, match="keys of megabytes, which no page makes"):
         pages.page(plan)
+    rows, target = load_iris(return_X_y=True)
+    network = PrivateMLPClassifier(MLPClassifier((3,), max_iter=5000, tol=0.01)).fit(rows, target)
+    network.plan(rows, table=False)
+    with pytest.raises(ParameterError, match="a page has no client of 'networks'"):
+        pages.page(network.client().plan)
 
 
 def test_a_service_gives_the_page_where_it_is_asked_to(deployed: Path, tmp_path: Path) -> None:
@@ -315,7 +340,7 @@ class Service:
 
     def __init__(self, there: Running, deployed: Path) -> None:
         self.url, self.asked = there.url, list[tuple[bytes, bytes]]()
-        self.plans = {name: ClientFolder.open(deployed / name / "client").plan for name in NAMES}
+        self.plans = {name: ServerFolder.open(deployed / name / "server").plan for name in MODELS}
         self.altered: Callable[[bytes], bytes] | None = None
         for model in there.application.models.values():
             model.evaluate = self._evaluating(model.evaluate)
@@ -342,7 +367,7 @@ def service(
     deployed: Path, site: StaticSite, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Service]:
     place = tmp_path_factory.mktemp("service")
-    with running(deployed, place, *NAMES, page=True, origins=[site.url]) as there:
+    with running(deployed, place, *MODELS, page=True, origins=[site.url]) as there:
         yield Service(there, deployed)
 
 
@@ -378,19 +403,21 @@ def test_twenty_rows_are_as_python_finds_them(
     read = registry.client_of(plan, secret=secret).decrypt(answer, query=query)
     predicted = [each[0] for each in found]
     assert len(predicted) == 20
+    # Of several queries the last.
+    last = slice(20 - len(read.scores), 20)
     if plan.classes is None:
-        assert np.allclose(np.array(predicted, float), read.predictions, rtol=1e-12, atol=0)
+        assert np.allclose(np.array(predicted, float)[last], read.predictions, rtol=1e-12, atol=0)
         room = 7 * plan.error if plan.error else 1e-6
         room = room if plan.link == "identity" else np.inf
         assert np.abs(np.array(predicted, float) - made.predict(first)).max() < room
     else:
         names = [_shown(each) for each in plan.classes.tolist()]
-        assert predicted == [_shown(each) for each in read.predictions.tolist()]
+        assert predicted[last] == [_shown(each) for each in read.predictions.tolist()]
         assert predicted == [_shown(each) for each in made.predict(first).tolist()]
         if len(heads) > 1:
             assert heads[1:] == [f"probability_{each}" for each in names]
             shares = np.array([each[1:] for each in found], float)
-            assert np.abs(shares - plan.probabilities(read.scores)).max() < 1e-12
+            assert np.abs(shares[last] - plan.probabilities(read.scores)).max() < 1e-12
     if name in ACROSS:
         _takes_a_key(page, service, plan, frame(plan, rows[:2]), tmp_path)
     page.clean()
@@ -413,6 +440,31 @@ def _takes_a_key(
     page.table(rows)
     query, answer = service.asked[-1]
     assert other.decrypt(answer, query=query).scores.shape[0] == 2
+
+
+@seen
+def test_the_nearest_records_are_as_python_finds_them(
+    service: Service, site: StaticSite, browser: Browser, tmp_path: Path
+) -> None:
+    plan = service.plans["search"]
+    page = Page.ready(browser, service.page(site, "search"), browser.context())
+    heads, *found = page.table(frame(plan, VECTORS[:7]))
+    assert heads == [f"{what}_{rank}" for rank in range(1, 11) for what in ("nearest", "cosine")]
+    query, answer = service.asked[-1]
+    secret = page.key(tmp_path / "page.key", plan.params)
+    best = registry.client_of(plan, secret=secret).decrypt(answer, query=query).best(10)
+    numbers = np.array(found, float)
+    assert numbers[:, ::2].tolist() == best.indices.tolist()
+    assert np.abs(numbers[:, 1::2] - best.scores).max() < 1e-12
+    assert numbers[:, 0].tolist() == list(range(7))
+    page.click("way-one")
+    for place, value in enumerate(VECTORS[9]):
+        page.put(f"feature-{place}", repr(float(value)))
+    page.predict()
+    assert page.text("status").startswith("Nearest: record 9, cosine ")
+    rows = page.tab.run("document.querySelectorAll('#prediction .nearest tbody tr').length")
+    assert rows == 10
+    page.clean()
 
 
 def _shown(label: object) -> str:

@@ -1,2 +1,2 @@
 /** SHA-256 of the module: another one is not started. */
-export default "9d1b918c8ddb97187c8ca9948a1b06ffb4244c89d34c9fbdb8e2a690df27340c";
+export default "12d249b0673fbd698192ca63117136a6b6d6af32cb1b4a655bf310413ee1b696";

@@ -1,4 +1,4 @@
-/** Predictions as a person reads them: classes with their shares, numbers on a line with the error around them. */
+/** Predictions as a person reads them: classes with their shares, numbers on a line with the error around them, records. */
 
 import { element, short } from "./elements.js";
 
@@ -112,9 +112,45 @@ function sharesTable(shares, label) {
   return [table, ...more];
 }
 
+const recordNames = (record) => `record ${record}`;
+
+function nearestTable({ nearest, measure, bound }) {
+  const rows = nearest.map(({ record, value }, at) =>
+    element(
+      "tr",
+      at === 0 ? { class: "chosen" } : {},
+      element("th", { scope: "row" }, recordNames(record)),
+      element("td", { class: "digits" }, short(value)),
+    ),
+  );
+  const heads = [
+    element("th", { scope: "col" }, "record"),
+    element("th", { scope: "col", class: "digits" }, measure),
+  ];
+  const table = element(
+    "table",
+    { class: "nearest" },
+    element("caption", {}, "The nearest records, by their places in the index"),
+    element("thead", {}, element("tr", {}, ...heads)),
+    element("tbody", {}, ...rows),
+  );
+  const errs = bound > 0
+    ? `Vectors are rounded before they are compared: what is compared is never off by more than ${short(bound, 2)}.`
+    : "Codes are compared exactly.";
+  return [table, element("p", { class: "note" }, errs)];
+}
+
+/** Votes where records have classes, and the records. */
+function drawnNearest(reading) {
+  const { label, shares, nearest } = reading;
+  const found = element("p", { class: "found" }, label ?? recordNames(nearest[0].record));
+  return [found, ...(shares === null ? [] : sharesTable(shares, label)), ...nearestTable(reading)];
+}
+
 /** One prediction, large. */
 export function drawn(reading) {
   if (reading.numbers !== undefined) return reading.numbers.map(numberLine);
+  if (reading.nearest !== undefined) return drawnNearest(reading);
   const { label, sure, shares } = reading;
   const note = element("p", { class: sure ? "note" : "note open" }, border(sure));
   const found = element("p", { class: "found" }, label);
@@ -130,10 +166,14 @@ export function said(reading) {
     });
     return `Prediction: ${all.join("; ")}.`;
   }
+  if (reading.nearest !== undefined && reading.label === null) {
+    const [{ record, value }] = reading.nearest;
+    return `Nearest: ${recordNames(record)}, ${reading.measure} ${short(value)}.`;
+  }
   const { label, sure, shares } = reading;
   const own = shares?.find((each) => each.label === label);
   const how = own === undefined ? "" : `, with a probability of ${percent(own.share)}`;
-  return `Prediction: ${label}${how}.${sure ? "" : " It is near the border: take it as open."}`;
+  return `Prediction: ${label}${how}.${sure === false ? " It is near the border: take it as open." : ""}`;
 }
 
 function numberCells(reading, ends) {
@@ -146,9 +186,13 @@ function numberCells(reading, ends) {
   });
 }
 
+function recordCells({ nearest: [{ record, value }] }) {
+  return [element("td", {}, recordNames(record)), element("td", { class: "digits" }, short(value))];
+}
+
 function classCells({ label, sure, shares }) {
   const own = shares?.find((each) => each.label === label);
-  const open = sure ? [] : [element("span", { class: "open" }, NEAR)];
+  const open = sure === false ? [element("span", { class: "open" }, NEAR)] : [];
   const found = [element("td", {}, label, ...open)];
   if (own === undefined) return found;
   return [
@@ -161,6 +205,7 @@ function classCells({ label, sure, shares }) {
 /** Predictions of a table. */
 export function drawnTable(readings) {
   const numbers = readings[0].numbers !== undefined;
+  const records = readings[0].nearest !== undefined && readings[0].label === null;
   const width = numbers ? readings[0].numbers.length : 0;
   const ends = Array.from({ length: width }, (_, place) =>
     axis(
@@ -170,13 +215,14 @@ export function drawnTable(readings) {
   );
   const heads = ["row"];
   if (numbers) for (const place of ends.keys()) heads.push(width === 1 ? "prediction" : `prediction ${place + 1}`, ends[place]);
+  else if (records) heads.push("nearest", readings[0].measure);
   else heads.push("prediction", ...(readings[0].shares === null ? [] : ["probability", ""]));
   const head = heads.map((each) => {
     if (typeof each === "string" && each !== "") return element("th", { scope: "col" }, each);
     return element("td", { class: "drawn" }, each === "" ? "" : marked(each));
   });
   const rows = readings.slice(0, SHOWN).map((reading, at) => {
-    const cells = numbers ? numberCells(reading, ends) : classCells(reading);
+    const cells = numbers ? numberCells(reading, ends) : records ? recordCells(reading) : classCells(reading);
     return element("tr", {}, element("th", { scope: "row" }, String(at + 1)), ...cells);
   });
   const caption = `Predictions of ${readings.length} rows${readings.length > SHOWN ? `; the first ${SHOWN}` : ""}`;
@@ -195,6 +241,10 @@ export function listed(readings) {
     const width = readings[0].numbers.length;
     const names = Array.from({ length: width }, (_, place) => (width === 1 ? "prediction" : `prediction_${place}`));
     return [names, ...readings.map((each) => each.numbers.map(({ value }) => value))];
+  }
+  if (readings[0].nearest !== undefined && readings[0].label === null) {
+    const names = readings[0].nearest.flatMap((_, place) => [`nearest_${place + 1}`, `${readings[0].measure.replaceAll(" ", "_")}_${place + 1}`]);
+    return [names, ...readings.map(({ nearest }) => nearest.flatMap(({ record, value }) => [record, value]))];
   }
   const names = readings[0].shares?.map(({ label }) => `probability_${label}`) ?? [];
   const rows = readings.map(({ label, shares }) => [label, ...(shares?.map(({ share }) => share) ?? [])]);

@@ -9,7 +9,7 @@ import { MOST_FIELDS, SampleForm } from "./form.js";
 
 const TOKEN = "hesc token";
 /** Lines of the plan that are about who learns what; the rest is technical. */
-const FIRST = ["server", "client", "is given", "weights", "queries"];
+const FIRST = ["server", "client", "is given", "weights", "records", "queries"];
 const KEYS = {
   new: "A key was made for this page. It is kept once it has been used.",
   kept: "This browser keeps the key, locked by a key of its own that no script can read. It is used again when the page is loaded.",

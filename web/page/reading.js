@@ -1,9 +1,13 @@
-/** What a person reads of an answer: classes or numbers, each with what the error of its scores makes of it. */
+/** What a person reads of an answer: classes, numbers or records, each with what the error of its scores makes of it. */
 
 /** Errors of a score beyond which one in some twenty lies, of errors that are normal. */
 const WIDE = 2;
 /** Errors of a score beyond which one in some 16,000 lies. */
 const SURE = 4;
+/** Nearest records that are shown where none vote. */
+const NEAREST = 10;
+/** What is said of a record, by the metric: with votes less is nearer, cosines among them. */
+const MEASURES = { inner: "product", cosine: "cosine", euclidean: "distance", hamming: "bits that differ" };
 
 /** Scores of a row, one of them moved one way and the others the other way. */
 function moved(row, by) {
@@ -57,14 +61,27 @@ function scored(plan, found) {
   return plan.classes === null ? numbersOf(plan, found) : classesOf(plan, found);
 }
 
+function searched(plan, found) {
+  const { classes, metric, neighbours, scoreError } = plan;
+  const votes = neighbours !== null;
+  const { indices, scores } = votes ? { indices: found.indices, scores: found.distances } : found.best(NEAREST);
+  return indices.map((records, at) => ({
+    nearest: records.map((record, place) => ({ record, value: scores[at][place] })),
+    measure: votes && metric === "cosine" ? "1 − cosine" : MEASURES[metric],
+    bound: metric === "hamming" ? 0 : scoreError.bound,
+    label: votes ? String(found.predictions[at]) : null,
+    shares: votes ? classes.map((each, place) => ({ label: String(each), share: found.probabilities[at][place] })) : null,
+  }));
+}
+
 /** What is read of answers, by the protocol of the plan. */
-const READERS = { linear: scored, trees: scored };
+const READERS = { linear: scored, trees: scored, search: searched };
 
 /**
- * One reading for each sample: `label`, `sure` and `shares` of a class, or `numbers`.
+ * One reading for each sample: `label`, `sure` and `shares` of a class, or `numbers`, or `nearest` records and their votes.
  *
  * @param {import("../local.js").Plan} plan
- * @param {{predictions: Array, scores: number[][], probabilities: number[][]|null}} found
+ * @param {object} found what `LocalClient.decrypt` gives
  */
 export function readings(plan, found) {
   return READERS[plan.protocol](plan, found);

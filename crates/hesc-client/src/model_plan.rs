@@ -1,8 +1,9 @@
 //! Plans of all protocols that a client here has.
 
 use hesc_schemes::rlwe::{Rlwe, SecretKey};
-use rand_core::CryptoRng;
+use rand_core::{CryptoRng, SeedableRng};
 use sha2::{Digest as _, Sha256};
+use zeroize::Zeroizing;
 
 use crate::json::Json;
 use crate::{
@@ -19,6 +20,27 @@ pub enum ModelPlan {
     Trees(TreesPlan),
     /// Scores of a vector with all records.
     Search(SearchPlan),
+}
+
+/// The nearest records of each query, and what they vote.
+pub struct Nearest {
+    /// Places of the records, the nearest first, a row for each query.
+    pub indices: Vec<usize>,
+    /// Their scores or distances; of cosines that vote one less the cosine.
+    pub distances: Vec<f64>,
+    /// Scores of classes, as shares of votes say them, and the place of the class with most votes for each query.
+    pub votes: Option<(Vec<f64>, Vec<usize>)>,
+}
+
+/// What a plan says that plans of all protocols say in the same words.
+macro_rules! said {
+    ($plan:expr, $own:ident => $what:expr) => {
+        match $plan {
+            Self::Scores($own) => $what,
+            Self::Trees($own) => $what,
+            Self::Search($own) => $what,
+        }
+    };
 }
 
 impl ModelPlan {
@@ -56,11 +78,7 @@ impl ModelPlan {
 
     /// Columns of a sample, and what the client does with them before it encrypts.
     pub fn columns(&self) -> &Columns {
-        match self {
-            Self::Scores(plan) => plan.columns(),
-            Self::Trees(plan) => plan.columns(),
-            Self::Search(plan) => plan.columns(),
-        }
+        said!(self, plan => plan.columns())
     }
 
     /// What the cells of each column are.
@@ -82,11 +100,7 @@ impl ModelPlan {
 
     /// Samples of one query, at most.
     pub fn rows(&self) -> usize {
-        match self {
-            Self::Scores(plan) => plan.rows(),
-            Self::Trees(plan) => plan.rows(),
-            Self::Search(plan) => plan.rows(),
-        }
+        said!(self, plan => plan.rows())
     }
 
     /// The scheme of its keys.
@@ -112,12 +126,58 @@ impl ModelPlan {
     /// Samples as they are encrypted.
     ///
     /// # Errors
-    /// As [`Plan::prepared`], [`TreesPlan::prepared`] and [`SearchPlan::prepared`].
+    /// As `prepared` of the plan of its protocol.
     pub fn prepared(&self, table: Table<'_>, clip: bool) -> Result<Prepared, ClientError> {
+        said!(self, plan => plan.prepared(table, clip))
+    }
+
+    /// A query of what [`ModelPlan::prepared`] gave, under a key of the plan's set.
+    ///
+    /// # Errors
+    /// As `encrypt` of the plan of its protocol.
+    pub fn encrypt<R: CryptoRng + SeedableRng + Send>(
+        &self,
+        secret: &SecretKey,
+        features: &[f64],
+        rng: &mut R,
+    ) -> Result<Vec<u8>, ClientError> {
+        said!(self, plan => plan.encrypt(secret, features, rng))
+    }
+
+    /// What an answer says, row after row, and how many numbers a row has: scores, and of a search those of all records.
+    ///
+    /// # Errors
+    /// As `decrypt` of the plan of its protocol.
+    pub fn decrypt(
+        &self,
+        secret: &SecretKey,
+        answer: &[u8],
+        query: Option<&[u8]>,
+    ) -> Result<(Zeroizing<Vec<f64>>, usize), ClientError> {
+        let scores = match self {
+            Self::Scores(plan) => plan.decrypt(secret, answer, query)?,
+            Self::Trees(plan) => plan.decrypt(secret, answer, query)?,
+            Self::Search(plan) => {
+                let found = plan.decrypt(secret, answer, query)?;
+                return Ok((found.numbers, found.records));
+            }
+        };
+        Ok((scores, self.conclusions().map_or(1, Conclusions::outputs)))
+    }
+
+    /// Places of so many nearest records, the nearest first, a row for each row of a search's numbers; none of other plans.
+    pub fn best(&self, numbers: &[f64], records: usize, count: usize) -> Option<Vec<usize>> {
         match self {
-            Self::Scores(plan) => plan.prepared(table, clip),
-            Self::Trees(plan) => plan.prepared(table, clip),
-            Self::Search(plan) => plan.prepared(table, clip),
+            Self::Search(plan) => Some(plan.best(numbers, records, count)),
+            _ => None,
+        }
+    }
+
+    /// The nearest records, and what they vote, of a search's numbers; none of other plans.
+    pub fn nearest(&self, numbers: &[f64], records: usize) -> Option<Nearest> {
+        match self {
+            Self::Search(plan) => Some(plan.nearest(numbers, records)),
+            _ => None,
         }
     }
 }

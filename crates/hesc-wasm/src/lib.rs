@@ -8,7 +8,7 @@ mod letters;
 mod refusals;
 mod said;
 
-use hesc_client::{ClientError, Conclusions, ModelPlan, Table, Words};
+use hesc_client::{ClientError, ModelPlan, Table, Words};
 use hesc_math::{AesCtrRng, MathError, RngSeed};
 use hesc_schemes::rlwe::SecretKey;
 use hesc_schemes::{SchemeError, sealing};
@@ -96,10 +96,7 @@ impl Plan {
 
     /// Places of so many nearest records, the nearest first, a row for each row of a search's values.
     pub fn best(&self, values: &[f64], records: usize, count: usize) -> Vec<u32> {
-        match &self.0 {
-            ModelPlan::Search(plan) => small(plan.best(values, records, count)),
-            _ => Vec::new(),
-        }
+        small(self.0.best(values, records, count).unwrap_or_default())
     }
 
     /// The nearest records, and what they vote, of the values of a search.
@@ -107,10 +104,8 @@ impl Plan {
     /// # Errors
     /// `ParameterError`: the plan of no search.
     pub fn nearest(&self, values: &[f64], records: usize) -> Refused<Nearest> {
-        match &self.0 {
-            ModelPlan::Search(plan) => Ok(Nearest(plan.nearest(values, records))),
-            _ => Err(refused(ClientError::NoProbabilities)),
-        }
+        let found = self.0.nearest(values, records).map(Nearest);
+        found.ok_or_else(|| refused(ClientError::NoProbabilities))
     }
 }
 
@@ -210,12 +205,7 @@ impl Key {
         let clipped_samples = ready.which.iter().filter(|&&which| which).count();
         let (features, secret) = (Zeroizing::new(ready.features), &self.secret);
         let mut rng = generator()?;
-        let data = match &plan.0 {
-            ModelPlan::Scores(plan) => plan.encrypt(secret, &features, &mut rng),
-            ModelPlan::Trees(plan) => plan.encrypt(secret, &features, &mut rng),
-            ModelPlan::Search(plan) => plan.encrypt(secret, &features, &mut rng),
-        };
-        let data = data.map_err(refused)?;
+        let data = plan.0.encrypt(secret, &features, &mut rng).map_err(refused)?;
         Ok(Query(hesc_client::Query { data, clipped: ready.values, clipped_samples }))
     }
 
@@ -225,17 +215,7 @@ impl Key {
     /// `WireError`: damaged bytes, another plan's, the answer to another query. `KeyMismatchError`: another key's.
     /// `DecryptionError`: what no declared features give; tell nobody who made the answer.
     pub fn decrypt(&self, plan: &Plan, answer: &[u8], query: &[u8]) -> Refused<Scores> {
-        let (secret, query) = (&self.secret, Some(query));
-        let outputs = plan.0.conclusions().map_or(1, Conclusions::outputs);
-        let found = match &plan.0 {
-            ModelPlan::Scores(plan) => {
-                plan.decrypt(secret, answer, query).map(|own| (own, outputs))
-            }
-            ModelPlan::Trees(plan) => plan.decrypt(secret, answer, query).map(|own| (own, outputs)),
-            ModelPlan::Search(plan) => {
-                plan.decrypt(secret, answer, query).map(|own| (own.numbers, own.records))
-            }
-        };
+        let found = plan.0.decrypt(&self.secret, answer, Some(query));
         found.map(|(numbers, width)| Scores { numbers, width }).map_err(refused)
     }
 }

@@ -21,7 +21,7 @@ from hesc.serve.responses import RefusedError, Response
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-PROTOCOLS: Final = ("linear", "trees")
+PROTOCOLS: Final = ("linear", "trees", "search")
 """Protocols whose client a page is."""
 INDEX: Final = "index.html"
 """The page's document."""
@@ -112,6 +112,11 @@ def page(plan: Any = None, *, service: str = SAME, title: str = TITLE) -> Page:
         raise ParameterError(
             f"a page has no client of {plan.protocol!r}, but of {', '.join(PROTOCOLS)}: plan with "
             f"Scores(), or ask by hesc.Client and hesc score"
+        )
+    if plan is not None and plan.protocol == "search" and plan.needs_keys:
+        raise ParameterError(
+            "clients of this search give the server keys of megabytes, which no page makes: plan "
+            "it with keys=False, or ask by hesc.Client"
         )
     found = _SERVICE.fullmatch(service)
     if found is None and service not in (SAME, ".."):

@@ -31,10 +31,15 @@ fn transform(pairs: usize, direction: FftDirection) -> Arc<dyn Fft<f64>> {
     rustfft::FftPlanner::new().plan_fft(pairs, direction)
 }
 
-/// One alone: a page would fetch all that the planner knows.
+/// Of short sums, rows by columns: a page would fetch all that the planner knows, and does few transforms.
 #[cfg(target_family = "wasm")]
 fn transform(pairs: usize, direction: FftDirection) -> Arc<dyn Fft<f64>> {
-    Arc::new(rustfft::algorithm::Radix4::new(pairs, direction))
+    use rustfft::algorithm::{Dft, MixedRadix};
+    if pairs <= 8 {
+        return Arc::new(Dft::new(pairs, direction));
+    }
+    let rows = 1 << (pairs.ilog2() / 2);
+    Arc::new(MixedRadix::new(transform(rows, direction), transform(pairs / rows, direction)))
 }
 
 impl Roots {
