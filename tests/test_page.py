@@ -548,6 +548,17 @@ def test_tables_are_read_as_the_commands_read_them(
 
 
 @seen
+def test_every_file_is_fetched_once(service: Service, site: StaticSite, browser: Browser) -> None:
+    """All are under way before any of them runs: those of the worker are found as they were."""
+    page = Page.ready(browser, service.page(site, "iris"), browser.context())
+    found = page.tab.run("performance.getEntriesByType('resource').map((e) => e.name)")
+    fetched = [name.removeprefix(f"{site.url}/") for name in found if name.startswith(site.url)]
+    assert len(fetched) == len(set(fetched))
+    assert set(fetched) >= set(site.files) - {pages.INDEX, "hesc/page/icon.svg"}
+    page.clean()
+
+
+@seen
 def test_altered_files_are_refused(service: Service, site: StaticSite, browser: Browser) -> None:
     """One bit of any file that runs, is computed with, or says how things look."""
     address = service.page(site, "iris")

@@ -20,7 +20,7 @@ export async function file(name) {
   if (integrity === undefined) throw new TypeError(`the page has no file ${name}`);
   let answer;
   try {
-    answer = await fetch(new URL(name, PLACE), { integrity, credentials: "omit", referrerPolicy: "no-referrer" });
+    answer = await fetch(new URL(name, PLACE), { integrity, referrerPolicy: "no-referrer" });
   } catch {
     throw new Error(`the file ${name} is missing, or is not the file that this page was made with: do not use this page`);
   }

@@ -42,6 +42,7 @@ _DOCUMENT: Final = f"{_BELOW}/page/{INDEX}"
 _PAGE: Final = f"{_BELOW}/page/page.js"
 _STYLE: Final = f"{_BELOW}/page/page.css"
 _WORKER: Final = f"{_BELOW}/page/worker.js"
+_COMPILED: Final = f"{_BELOW}/built/hesc_wasm_bg.wasm"
 # The same that `web/page/files.js` looks for.
 _IMPORT: Final = re.compile(
     r'^(?:import|export)\s(?:[^;"]*\sfrom\s)?"(\.{1,2}/[^"]+)"', re.MULTILINE
@@ -130,16 +131,22 @@ def page(plan: Any = None, *, service: str = SAME, title: str = TITLE) -> Page:
         packed[PLAN] = plan.to_bytes()
     digests = {name: _integrity("sha384", data) for name, data in sorted(packed.items())}
     shown = ordered(packed, _PAGE)
+    worker = ordered(packed, _WORKER)
     site = {
         "service": service,
         "plan": None if plan is None else plan.digest.hex(),
         "files": digests,
-        "worker": ordered(packed, _WORKER),
+        "worker": worker,
     }
     imports = _json({"integrity": {f"./{name}": digests[name] for name in shown}})
     policy = _policy(_integrity("sha256", imports.encode()), "" if found is None else found[1])
     preloads = [
         f'<link rel="modulepreload" href="{name}" integrity="{digests[name]}">' for name in shown
+    ]
+    # The page fetches these, with their digests, and need not run before they are on their way.
+    preloads += [
+        f'<link rel="preload" as="fetch" crossorigin="anonymous" href="{name}">'
+        for name in (_COMPILED, *worker, *([] if plan is None else [PLAN]))
     ]
     parts = {
         "CSP": policy,
