@@ -33,7 +33,7 @@ from hesc import cli
 from hesc._native import DecryptionError, HescError, ParameterError, WireError
 from hesc.cli import service
 from hesc.cli.partial import PartialTable
-from hesc.ml import PrivateClassifier, PrivateRegressor, Scores
+from hesc.ml import ClippedWarning, PrivateClassifier, PrivateRegressor, Scores
 from hesc.ml.remote import exchanges
 from hesc.ml.remote.drivers import Address
 from hesc.ml.remote.exchanges import Asked, Failed, Got, ServiceError, Waited
@@ -282,7 +282,8 @@ def test_predictions_are_those_of_the_model(folder: Path, tmp_path: Path) -> Non
                 client.predict(frame[["x1", "x0"]])
             with pytest.raises(hesc.OutOfRangeError):
                 client.predict(X * 100)
-            assert client.predict(X[:3] * 100, clip=True).shape == (3,)
+            with pytest.warns(ClippedWarning, match="12 values in 3 of 3"):
+                assert client.predict(X[:3] * 100, clip=True).shape == (3,)
             budgets = client.budgets()
             assert budgets["answers"]["given"] > 0
         assert len(shown) == 1
@@ -350,6 +351,71 @@ def test_a_folder_keeps_plan_and_key(folder: Path, tmp_path: Path, sealed: str |
             pytest.raises(ParameterError, match="has 2 models"),
         ):
             client.plan  # noqa: B018
+
+
+def test_columns_of_other_names_are_refused(tmp_path: Path) -> None:
+    """As in another order: who scores them by their places gets other predictions."""
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    made = PrivateClassifier(LogisticRegression(max_iter=1000)).fit(frame, Y)
+    made.plan(frame, Scores(ranges=(0, 10)), table=False)
+    made.save(tmp_path / "named")
+    with running(tmp_path, tmp_path, "named") as there, there.client("linear") as client:
+        expected = client.predict(frame).tolist()
+        assert client.predict(X).tolist() == expected
+        for other in (frame[["d", "c", "b", "a"]], frame.rename(columns={"a": "e"})):
+            with pytest.raises(hesc.ShapeError, match="named otherwise"):
+                client.predict(other)
+        # Names that are no texts are other names too.
+        with pytest.raises(hesc.ShapeError, match="named otherwise"):
+            client.predict(pd.DataFrame(X))
+        table = pytest.importorskip("pyarrow").Table.from_pandas(frame)
+        assert client.predict(table).tolist() == expected
+        with pytest.raises(hesc.ShapeError, match="named otherwise"):
+            client.predict(table.select(["d", "c", "b", "a"]))
+        transport = httpx.ASGITransport(there.application)
+        other_way = hesc.AsyncClient("http://localhost", token=TOKEN, transport=transport, **QUIET)
+
+        async def asked() -> None:
+            async with other_way as asking:
+                with pytest.raises(hesc.ShapeError, match="named otherwise"):
+                    await asking.predict(frame[["d", "c", "b", "a"]])
+
+        asyncio.run(asked())
+
+
+def test_more_numbers_than_hidden_weights_give_are_a_budget(folder: Path, tmp_path: Path) -> None:
+    with running(folder, tmp_path, "hidden") as there, there.client("linear") as client:
+        with pytest.raises(ServiceError, match="no room for as many samples") as refused:
+            client.predict(WIDE[:31])
+        assert refused.value.problem == "budget"
+        assert client.predict(WIDE[:20]).shape == (20,)
+        with pytest.raises(ServiceError) as refused:
+            client.predict(WIDE[20:31])
+        assert refused.value.problem == "budget"
+        assert client.predict(WIDE[20:30]).shape == (10,)
+        assert client.budgets()["numbers_in_all"] == {"given": 30, "most": 30}
+
+
+def test_a_file_of_tokens_that_is_none_any_more_stops_nobody(
+    folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    tokens = book(tmp_path / "tokens.toml")
+    with (
+        running(folder, tmp_path, "scores", tokens=tokens) as there,
+        there.client("linear") as client,
+    ):
+        assert client.predict(X[:2]).shape == (2,)
+        whole = tokens.read_text()
+        tokens.unlink()
+        os.mkfifo(tokens)
+        assert client.predict(X[:2]).shape == (2,)
+        assert httpx.get(f"{there.url}/readyz").status_code == 503
+        assert "no regular file any more" in caplog.text
+        tokens.unlink()
+        nobody = "0" * 64
+        tokens.write_text(f'{whole}\n[models."{nobody}"]\nanswers = 3\n')
+        assert httpx.get(f"{there.url}/readyz").status_code == 200
+        assert f"the model {nobody}, which is not served here" in caplog.text
 
 
 def test_what_is_refused_teaches(folder: Path, tmp_path: Path) -> None:
@@ -768,6 +834,48 @@ def test_a_table_is_scored_and_resumed(folder: Path, tmp_path: Path) -> None:
             assert client.budgets()["answers"]["given"] == figures["queries"]
         again = table.run()
         assert "exists" in str(again.exception)
+
+
+def test_answers_that_came_before_a_refusal_are_written(folder: Path, tmp_path: Path) -> None:
+    """They are paid for, and a service does not keep them for ever."""
+    with running(folder, tmp_path, "scores") as there:
+        (model,) = there.application.models.values()
+        rows = X[np.arange(4 * model.plan.rows + 3) % len(X)]
+        table = Table(tmp_path, there, rows)
+        answer, asked = Flows._answer, 0
+
+        def refusing(self: Flows, query: bytes) -> Any:
+            nonlocal asked
+            asked += 1
+            if asked == 3:
+                raise exchanges.refusal("budget", 403)
+            return (yield from answer(self, query))
+
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            monkeypatch.setattr(Flows, "_answer", refusing)
+            found = table.run("--at-once", "4")
+        assert isinstance(found.exception, ServiceError)
+        assert found.exception.problem == "budget"
+        done = 2 * model.plan.rows
+        assert f"{done} samples are scored so far: the same command goes on" in found.output
+        with (tmp_path / "scored.csv.partial/table.csv").open() as file:
+            assert len(list(csv.DictReader(file))) == done
+        found = table.run("--at-once", "4")
+        assert found.exit_code == 0, found.output
+        assert f"{done} samples were scored before" in found.output
+        table.check(rows)
+
+
+def test_clipping_is_told(folder: Path, tmp_path: Path) -> None:
+    rows = X[:5].copy()
+    rows[1, 0] = 1e6
+    with running(folder, tmp_path, "scores") as there:
+        told = Table(tmp_path, there, rows).run("--clip").output
+        assert "1 values in 1 samples were brought within their ranges" in told
+        with there.client("linear") as client:
+            with pytest.warns(ClippedWarning, match="1 values in 1 of 5 samples"):
+                client.predict(rows, clip=True)
+            client.predict(X[:5], clip=True)
 
 
 def test_other_rows_are_not_taken_for_the_same(folder: Path, tmp_path: Path) -> None:

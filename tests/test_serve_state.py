@@ -927,6 +927,26 @@ def test_a_copy_is_found_after_a_kill(place: Place) -> None:
         place.open()
 
 
+def test_a_state_whose_file_is_gone_counts_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What is written to a file without a name would be lost when the process ends."""
+    file = tmp_path / "state.db"
+    with contextlib.closing(ServiceState.open(file, kept=1 << 30)) as state:
+        state.settle(b"1", b"x", CHARGE)
+        file.rename(tmp_path / "away")
+        with pytest.raises(RefusedError, match="not-kept"):
+            state.settle(b"2", b"x", CHARGE)
+        assert not state.works
+        assert "the state's file is gone, or another is in its place" in caplog.text
+        shutil.copy(tmp_path / "away", file)
+        with pytest.raises(RefusedError, match="not-kept"):
+            state.settle(b"2", b"x", CHARGE)
+        (tmp_path / "away").rename(file)
+        state.settle(b"2", b"x", CHARGE)
+        assert state.works
+
+
 def test_another_state_in_its_place_is_refused(place: Place) -> None:
     with opened(place) as state:
         state.settle(b"1", b"x", CHARGE)

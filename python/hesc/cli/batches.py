@@ -26,6 +26,12 @@ IgnoreExtra = Annotated[
 ]
 
 
+def of_clipped(values: int, samples: int, what: str = "samples") -> list[str]:
+    """A line about values that were clipped, for who has to know; none where there are none."""
+    told = f"{values} values in {samples} {what} were brought within their ranges"
+    return [told] if values else []
+
+
 def opened(file: IO[bytes]) -> NamedColumns:
     """A table, of Parquet where the file's name ends so, else of CSV.
 

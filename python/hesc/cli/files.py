@@ -20,7 +20,7 @@ from hesc._support import documents
 from hesc._support.new_files import check_new, for_owner, new_files, read_whole
 from hesc._support.passphrase_files import read_passphrase
 from hesc.batch.table_step import counted_from
-from hesc.cli.batches import Clip, IgnoreExtra, batches, write_best, write_rows
+from hesc.cli.batches import Clip, IgnoreExtra, batches, of_clipped, write_best, write_rows
 from hesc.cli.kept import Kept, kept_in
 from hesc.cli.pairing import QueryName, answers_to, checked_name
 from hesc.cli.terminal import (
@@ -265,10 +265,7 @@ def encrypt(
         lines = [
             f"samples encrypted: {count}, {up} bytes, queries: {queries}: {out} (query {name})"
         ]
-        if clipped:
-            lines.append(
-                f"{clipped} values in {clipped_samples} samples were brought within their ranges"
-            )
+        lines += of_clipped(clipped, clipped_samples)
         query.flush()
         tell(beside, figures, *lines)
 

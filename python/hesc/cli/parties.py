@@ -11,7 +11,7 @@ import typer
 from hesc._native import ParameterError, WireError
 from hesc._support.new_files import read_whole
 from hesc.batch.table_step import counted_from
-from hesc.cli.batches import Clip, IgnoreExtra, batches
+from hesc.cli.batches import Clip, IgnoreExtra, batches, of_clipped
 from hesc.cli.files import KEYS_BYTES, Folder, check_apart, messages
 from hesc.cli.pairing import QueryName
 from hesc.cli.terminal import JsonFile, check_outputs, new_result, reading, tell
@@ -90,10 +90,7 @@ def encrypt(
             "clipped_samples": clipped_samples,
         }
         lines = [f"rows encrypted: {count}, {up} bytes: {out} (piece {name}, for the server alone)"]
-        if clipped:
-            lines.append(
-                f"{clipped} values in {clipped_samples} rows were brought within their ranges"
-            )
+        lines += of_clipped(clipped, clipped_samples, "rows")
         piece.flush()
         tell(beside, figures, *lines)
 

@@ -15,7 +15,7 @@ import typer
 from hesc._native import HescError
 from hesc._support.passphrase_files import read_passphrase
 from hesc.batch.table_step import counted_from
-from hesc.cli.batches import Clip, IgnoreExtra, batches, write_best, write_rows
+from hesc.cli.batches import Clip, IgnoreExtra, batches, of_clipped, write_best, write_rows
 from hesc.cli.files import (
     check_apart,
     check_rows,
@@ -34,6 +34,7 @@ from hesc.cli.terminal import (
     tell,
 )
 from hesc.ml.remote.client_folder import SECRET
+from hesc.ml.remote.exchanges import ServiceError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -141,8 +142,13 @@ def score(
             with reading(rows, "scoring") as file:
                 taken = batches(file, plan, ignore_extra=ignore_extra)
                 left = ((first, batch) for first, batch in taken if first >= before)
-                while group := list(islice(left, at_once)):
-                    _score(client, group, partial, wishes)
+                try:
+                    while group := list(islice(left, at_once)):
+                        _score(client, group, partial, wishes)
+                except ServiceError:
+                    done = partial.counts["samples"]
+                    say(f"{done} samples are scored so far: the same command goes on with the rest")
+                    raise
             if _seen(rows) != before_rows or _sha256(rows) != belongs["rows"]:
                 raise HescError(
                     f"{rows} was changed while it was scored: remove {out}.partial and begin anew"
@@ -156,7 +162,9 @@ def score(
             partial.finish()
         error = "" if plan.error is None else f"; {error_of(plan)}"
         warn_of_formulas(plan.classes)
-        tell(json_file, figures, f"predictions: {count}{error}: {out}")
+        lines = [f"predictions: {count}{error}: {out}"]
+        lines += of_clipped(partial.counts["clipped"], partial.counts["clipped_samples"])
+        tell(json_file, figures, *lines)
 
 
 def _score(
@@ -165,10 +173,15 @@ def _score(
     partial: PartialTable,
     wishes: _Wishes,
 ) -> None:
-    """Asks for batches, all at once, and writes what comes of them."""
+    """Asks for batches, all at once, and writes what comes of them.
+
+    Raises:
+        ServiceError: a query was refused; what came to those before it is written.
+
+    """
     counts, plan = partial.counts, client.plan
     first = counts["queries"]
-    queries = []
+    queries, clipped = [], []
     if group[0][0] != counts["samples"]:
         raise HescError(
             "another version of hesc took these rows in other pieces: remove the folder .partial "
@@ -182,10 +195,14 @@ def _score(
             query = client.local.encrypted(ready.features)
             partial.keep(number, query)
         queries.append(query)
-        counts["clipped"] += ready.values
-        counts["clipped_samples"] += ready.samples
-    answers = client.answers(queries)
-    for query, answer in zip(queries, answers, strict=True):
+        clipped.append((ready.values, ready.samples))
+    refused = None
+    try:
+        answers = client.answers(queries)
+    except ServiceError as error:
+        refused, answers = error, list(error.answered)
+    # Who has paid for an answer has it.
+    for query, (values, samples), answer in zip(queries, clipped, answers, strict=False):
         found = client.local.decrypt(answer, query=query)
         if wishes.best is None:
             shares = plan.probabilities(found.scores) if wishes.probabilities else None
@@ -199,8 +216,12 @@ def _score(
         counts["samples"] += len(found.predictions)
         counts["bytes_up"] += len(query)
         counts["bytes_down"] += len(answer)
-    counts["queries"] += len(group)
+        counts["clipped"] += values
+        counts["clipped_samples"] += samples
+    counts["queries"] += len(answers)
     partial.done(first)
+    if refused is not None:
+        raise refused
 
 
 def _seen(path: Path) -> tuple[int, ...]:

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from hesc.ml.neighbours import PrivateNeighbours
     from hesc.ml.onnx import load_onnx
     from hesc.ml.outliers import PrivateOutlierDetector
-    from hesc.ml.serving import ClippedWarning
     from hesc.ml.square_networks import PrivateSquareNetwork
+    from hesc.models.samples import ClippedWarning
     from hesc.protocols.classes.client import ClassClient
     from hesc.protocols.classes.plan import ClassPlan
     from hesc.protocols.classes.server import ClassServer
@@ -106,7 +106,7 @@ _LATER: Final = {
     "ClassClient": "hesc.protocols.classes.client",
     "ClassPlan": "hesc.protocols.classes.plan",
     "ClassServer": "hesc.protocols.classes.server",
-    "ClippedWarning": "hesc.ml.serving",
+    "ClippedWarning": "hesc.models.samples",
     "LinearClient": "hesc.protocols.linear.client",
     "NetworkClient": "hesc.protocols.networks.client",
     "OutsourcedClient": "hesc.protocols.outsourced.client",

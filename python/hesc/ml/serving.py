@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import sys
-import warnings
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, cast
 
@@ -13,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from hesc._native import ParameterError
 from hesc._support import documents
-from hesc._support.callers import callers_level, usual_floats
+from hesc._support.callers import usual_floats
 from hesc._support.progress import waiting
 from hesc.ml.deployable import Deployable
-from hesc.models.samples import check_names
+from hesc.models.samples import check_names, warn_of_clipped
 from hesc.protocols import labels
 from hesc.protocols.backend import PlanRequest, backend_for, stray
 from hesc.protocols.linear.options import Scores
@@ -40,10 +39,6 @@ NOT_FITTED: Final = (
     "estimator that is"
 )
 Mode = Literal["clear", "simulate", "execute"]
-
-
-class ClippedWarning(UserWarning):
-    """Values were brought within their ranges, so that predictions may be others."""
 
 
 def _hinting(plan: CallT) -> CallT:
@@ -289,13 +284,7 @@ class Serving(Deployable):
             )
         else:
             found = backend.executed(rows, clip=clip, progress=progress)
-        if found.clipped:
-            warnings.warn(
-                f"{found.clipped} values in {found.clipped_samples} of {len(rows)} samples were "
-                f"brought within the plan's ranges",
-                ClippedWarning,
-                stacklevel=callers_level(),
-            )
+        warn_of_clipped(found.clipped, found.clipped_samples, len(rows))
         return found
 
     @usual_floats

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from hesc._native import ShapeError
+from hesc._support.callers import callers_level
 from hesc._support.inputs import of_kind, real_array
 from hesc.models.tables import forms
 from hesc.models.tables.forms import SampleTable
@@ -26,6 +28,10 @@ _ROWS: Final = 1000
 """Rows that forms are compared on and agreement is predicted of."""
 _NARROWEST: Final = 1e-100
 """What no range is narrower than that is no point."""
+
+
+class ClippedWarning(UserWarning):
+    """Values were brought within their ranges, so that predictions may be others."""
 
 
 class Clipped(NamedTuple):
@@ -125,6 +131,16 @@ def check_names(samples: Samples | None, names: list[str]) -> None:
         f"columns are named otherwise than the plan's features, or in another order; select "
         f"them by plan.names, which begins with {names[:3]}"
     )
+
+
+def warn_of_clipped(values: int, samples: int, rows: int) -> None:
+    """Warns whoever called hesc that so many values, in so many samples of all, were clipped."""
+    if values:
+        warnings.warn(
+            f"{values} values in {samples} of {rows} samples were brought within the plan's ranges",
+            ClippedWarning,
+            stacklevel=callers_level(),
+        )
 
 
 def on_copies(method: Callable[..., Any], *arrays: ArrayLike | SampleTable, **options: Any) -> Any:

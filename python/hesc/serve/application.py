@@ -275,7 +275,7 @@ def app(
             f"answers of these models have up to {longest} bytes, and kept_bytes={kept_bytes} "
             f"keeps none of those: give at least that"
         )
-    book = TokenFile(tokens)
+    book = TokenFile(tokens, models)
     opened = ServiceState.open(state, kept=kept_bytes, files=files, accept_restored=accept_restored)
     try:
         place = beside(state, files)

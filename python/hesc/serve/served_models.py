@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -168,7 +168,8 @@ class ServedModel:
         """The answer to a query, which has to be counted before anybody has it.
 
         Raises:
-            RefusedError: what is no query of this plan, or under another key.
+            RefusedError: what is no query of this plan, or under another key; more numbers than a
+                model with hidden weights has left.
 
         """
         try:
@@ -176,7 +177,18 @@ class ServedModel:
         except KeyMismatchError:
             raise RefusedError("other-keys") from None
         except HescError:
-            raise RefusedError("bad-query") from None
+            much = self._asks_too_much(opened, query)
+            raise RefusedError("budget" if much else "bad-query") from None
+
+    def _asks_too_much(self, opened: OpenServer, query: bytes) -> bool:
+        """Whether a query is for more numbers than a model with hidden weights may still give."""
+        counting: Any = opened.server
+        if self.numbers is None:
+            return False
+        with suppress(HescError):
+            asked = self.plan.opened(query, Kind.QUERY).samples * self.plan.ring.shape[0]
+            return bool(asked > counting.answers_left)
+        return False
 
     def computed(self, opened: OpenServer, query: bytes) -> Evaluated:
         """What `evaluate` gives, for who may read why a query is refused.

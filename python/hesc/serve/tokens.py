@@ -11,6 +11,7 @@ import hmac
 import logging
 import os
 import re
+import stat
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ from hesc._support.new_files import read_whole
 from hesc.serve.responses import RefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from os import PathLike
 
 _LOG: Final = logging.getLogger("hesc.serve")
@@ -94,7 +95,8 @@ class TokenFile:
     """The file, as it is now.
 
     Args:
-        path: where it lies.
+        path: where it lies. A pipe is read once.
+        served: digests of the models that it may name; another one is warned of.
 
     Raises:
         ParameterError: it says something else than such a file does; it says where.
@@ -102,13 +104,26 @@ class TokenFile:
 
     """
 
-    def __init__(self, path: str | PathLike[str]) -> None:
-        self._path = Path(path)
+    def __init__(self, path: str | PathLike[str], served: Collection[str]) -> None:
+        self._path, self._served = Path(path), served
         self._text = str(path)
         self._lock = Lock()
         self._seen = self._state()
-        self._book = read(self._path)
+        self._book = self._said()
         self._whole = True
+
+    def _read(self) -> Book:
+        """What it says after a change: what is no file may keep whoever opens it waiting."""
+        if not self._seen and self._path.exists():
+            raise ParameterError(f"{self._path} is no regular file any more")
+        return self._said()
+
+    def _said(self) -> Book:
+        found = read(self._path)
+        named = set(found.budgets).union(*(holder.models for holder in found.holders))
+        for digest in sorted(named.difference(self._served, {EVERY})):
+            _LOG.warning("tokens name the model %s, which is not served here", digest)
+        return found
 
     @property
     def whole(self) -> bool:
@@ -123,7 +138,7 @@ class TokenFile:
             if state != self._seen:
                 self._seen = state
                 try:
-                    self._book, self._whole = read(self._path), True
+                    self._book, self._whole = self._read(), True
                     _LOG.info("tokens were read again")
                 except Exception as error:
                     # Whatever it is, and so it is said until the file is whole again.
@@ -141,6 +156,8 @@ class TokenFile:
         try:
             found = os.stat(self._text)  # noqa: PTH116 - half the time, for every request
         except OSError:
+            return ()
+        if not stat.S_ISREG(found.st_mode):
             return ()
         return found.st_mtime_ns, found.st_size, found.st_ino
 

@@ -83,6 +83,9 @@ class Address:
                 raise ParameterError(
                     f"{self._certificates} has no certificate: give a file of some in PEM"
                 ) from None
+            except OSError as error:
+                # Its own does not say which file.
+                raise OSError(error.errno, error.strerror, str(self._certificates)) from None
         return {
             "base_url": self.url,
             "headers": {
@@ -228,7 +231,7 @@ class Driver:
         if isinstance(wanted, Together):
             # All are waited for, also where one fails: none is cut off in the middle.
             jobs = [self._pool.submit(self.run, flow) for flow in wanted.flows]
-            return settled([_outcome(job.result) for job in jobs])
+            return [_outcome(job.result) for job in jobs]
         return self._asked(wanted)
 
     def _asked(self, asked: Asked) -> Got | Failed:
@@ -280,10 +283,9 @@ class AsyncDriver:
             await asyncio.sleep(wanted.seconds)
             return None
         if isinstance(wanted, Together):
-            found = await asyncio.gather(
+            return await asyncio.gather(
                 *(self.run(flow) for flow in wanted.flows), return_exceptions=True
             )
-            return settled(found)
         return await self._asked(wanted)
 
     async def _asked(self, asked: Asked) -> Got | Failed:
@@ -311,16 +313,3 @@ def _outcome(result: Any) -> Any:
         return result()
     except Exception as error:
         return error
-
-
-def settled(outcomes: list[Any]) -> list[Any]:
-    """What came of flows at once.
-
-    Raises:
-        The first exception among them.
-
-    """
-    for each in outcomes:
-        if isinstance(each, BaseException):
-            raise each
-    return outcomes

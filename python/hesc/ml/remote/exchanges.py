@@ -36,8 +36,9 @@ _TEXTS: Final = {
         f"{_RAN_BY} for its digest"
     ),
     "budget": (
-        f"a budget of answers is used up, and nothing more is given: {_RAN_BY}. What was answered "
-        f"before is not lost: the same query again costs nothing while its answer is kept"
+        f"a budget is used up, or has no room for as many samples at once: {_RAN_BY}, or ask for "
+        f"fewer. What was answered before is not lost: the same query again costs nothing while "
+        f"its answer is kept"
     ),
     "too-long": "what was sent is longer than the service takes: send fewer samples at once",
     "bad-query": (
@@ -111,7 +112,7 @@ class Waited(NamedTuple):
 
 
 class Together(NamedTuple):
-    """Flows that may run at once; what comes of them is sent back in their order."""
+    """Flows that may run at once. Results or exceptions are sent back, in their order."""
 
     flows: list[Flow[Any]]
 
@@ -134,6 +135,8 @@ class ServiceError(HescError):
     def __init__(self, said: str, *, problem: str = "", status: int = 0) -> None:
         super().__init__(said)
         self.problem, self.status = problem, status
+        self.answered: tuple[bytes, ...] = ()
+        """Answers that came to queries of the same call, before the one that was refused."""
 
 
 def refused(got: Got) -> ServiceError:

@@ -210,7 +210,7 @@ class Client(_Face):
         """Answers to queries that `local` encrypted, as they come; the same again cost nothing.
 
         Raises:
-            ServiceError: the service refuses one of them.
+            ServiceError: the service refuses one of them; `answered` has answers to those before.
 
         """
         self._driver.run(self._flows.ready())

@@ -28,6 +28,7 @@ from hesc.ml.remote.exchanges import (
     refused,
     seconds_of,
 )
+from hesc.models.samples import check_names, warn_of_clipped
 from hesc.models.tables import forms
 from hesc.protocols import registry
 from hesc.protocols.message import Kind
@@ -161,11 +162,15 @@ class Flows:
         """
         plan = yield from self.ready()
         client, found, done = self.kept.client, [], 0
+        clipped = clipped_samples = 0
+        check_names(samples, plan.names)
         if not (isinstance(samples, np.ndarray) and samples.ndim == 2):
             samples = forms.read(samples)
         with Bar("samples scored", progress) as bar:
             for ready in prepared(plan, samples, clip=clip):
                 features = ready.features
+                clipped += ready.values
+                clipped_samples += ready.samples
                 for first in range(0, len(features), plan.rows * self.at_once):
                     many = features[first : first + plan.rows * self.at_once]
                     queries = [
@@ -176,21 +181,27 @@ class Flows:
                     found += self.read(queries, answers)
                     done += len(many)
                     bar.show(done, len(samples))
+        warn_of_clipped(clipped, clipped_samples, len(samples))
         return found
 
     def answers(self, queries: Iterable[bytes]) -> Flow[list[bytes]]:
         """Answers to queries, in their order.
 
         Raises:
-            ServiceError: one of them was not answered.
+            ServiceError: one of them was not answered; it has the answers to those before.
 
         """
         many = several(queries, "queries", "they are messages, in a list")
         sent = [wire_bytes(query) for query in many]
         if len(sent) == 1:
             return [(yield from self._answer(sent[0]))]
-        found: list[bytes] = yield Together([self._answer(query) for query in sent])
-        return found
+        outcomes: list[Any] = yield Together([self._answer(query) for query in sent])
+        for place, each in enumerate(outcomes):
+            if isinstance(each, ServiceError):
+                each.answered = tuple(outcomes[:place])
+            if isinstance(each, BaseException):
+                raise each
+        return outcomes
 
     def read(self, queries: Iterable[bytes], answers: Iterable[bytes]) -> list[Any]:
         """What answers say, each held against its query.

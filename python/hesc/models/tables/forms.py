@@ -355,6 +355,8 @@ def names_of(samples: Any) -> list[Any] | None:
         ShapeError: a table that has no rows yet.
 
     """
+    if isinstance(samples, SampleTable):
+        return list(samples.names) or None
     _not_lazy(samples)
     # Arrow calls the columns themselves so.
     found = getattr(samples, "column_names", getattr(samples, "columns", None))

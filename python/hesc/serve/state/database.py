@@ -15,11 +15,8 @@ _LOG: Final = logging.getLogger("hesc.serve")
 _T = TypeVar("_T")
 
 
-class WentBackError(Exception):
-    """A state that has fewer answers than it had before: an old one is in its place."""
-
-    def __init__(self) -> None:
-        super().__init__("the state has fewer answers than it had: an old one is in its place")
+class AnotherStateError(Exception):
+    """Something else is in the state's place than was there."""
 
 
 class SqlRows:
@@ -105,8 +102,7 @@ class Database(ABC):
         except Exception as error:
             # Whatever it is: somebody waits, and another transaction may go well.
             self.works = False
-            said = error if isinstance(error, WentBackError) else type(error).__name__
-            _LOG.error("nothing can be counted: %s", said)
+            _LOG.error("nothing can be counted: %s", _kind(error))
             raise _not_kept() from None
         self.works = True
         return found
@@ -121,7 +117,7 @@ class Database(ABC):
         try:
             return self._read(work)
         except Exception as error:
-            _LOG.error("counts cannot be read: %s", type(error).__name__)
+            _LOG.error("counts cannot be read: %s", _kind(error))
             raise _not_kept() from None
 
     @abstractmethod
@@ -141,6 +137,14 @@ class Database(ABC):
 
     @abstractmethod
     def _read(self, work: Callable[[SqlRows], _T]) -> _T: ...
+
+
+def _kind(error: Exception) -> Any:
+    """What the log may say of an error."""
+    if isinstance(error, AnotherStateError):
+        return error
+    # As SQLITE_FULL; of others the name of their class.
+    return getattr(error, "sqlite_errorname", type(error).__name__)
 
 
 def _not_kept() -> RefusedError:

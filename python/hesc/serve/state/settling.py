@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hesc.serve.responses import RefusedError
-from hesc.serve.state.database import WentBackError
+from hesc.serve.state.database import AnotherStateError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,12 +51,14 @@ def counters(rows: SqlRows, least: int = 0) -> Counters:
     """The counters, which are this transaction's until it ends: all that writes begins here.
 
     Raises:
-        WentBackError: fewer answers than `least` were settled ever.
+        AnotherStateError: fewer answers than `least` were settled ever.
 
     """
     found = Counters(*rows.locked("SELECT serial, kept, arrived FROM state"))
     if found.serial < least:
-        raise WentBackError
+        raise AnotherStateError(
+            "the state has fewer answers than it had: an old one is in its place"
+        )
     return found
 
 
@@ -72,7 +74,7 @@ def settled(
         least: answers that were settled when somebody looked last.
 
     Raises:
-        WentBackError: there are fewer.
+        AnotherStateError: there are fewer.
 
     """
     serial, kept, _ = counters(rows, least)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from hesc._native import ParameterError, WireError
 from hesc._support.new_files import new_file
-from hesc.serve.state.database import Database, SqlRows
+from hesc.serve.state.database import AnotherStateError, Database, SqlRows
 from hesc.serve.state.locking import locked
 from hesc.serve.state.seen import gone
 from hesc.serve.state.tables import SQLITE, VERSION
@@ -52,6 +52,7 @@ class SqliteFile(Database):
             if not os.path.lexists(file):
                 _make(file, allowed=make)
             _check_name(file)
+            self._identity = _identity(self.label)
             self._writing, self._reading = _opened(file), _opened(file)
         except (sqlite3.Error, UnicodeError) as error:
             os.close(self._lock_file)
@@ -79,6 +80,9 @@ class SqliteFile(Database):
     def _transaction(self, work: Callable[[SqlRows], _T]) -> _T:
         with self._writes:
             db = self._writing
+            if _identity(self.label) != self._identity:
+                # What is written to a file without a name is lost when this process ends.
+                raise AnotherStateError("the state's file is gone, or another is in its place")
             db.execute("BEGIN IMMEDIATE")
             try:
                 found = work(SqlRows(db.cursor(), "?", ""))
@@ -93,6 +97,15 @@ class SqliteFile(Database):
     def _read(self, work: Callable[[SqlRows], _T]) -> _T:
         with self._reads:
             return work(SqlRows(self._reading.cursor(), "?", ""))
+
+
+def _identity(file: str) -> tuple[int, int] | None:
+    """What tells a file from another one that takes its name; None where there is none."""
+    try:
+        found = os.stat(file)  # noqa: PTH116 - half the time, before every write
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _check_name(file: Path) -> None:
