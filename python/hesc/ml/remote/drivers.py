@@ -61,7 +61,8 @@ class Address:
         if plain and insecure_http is not True:
             raise ParameterError(
                 f"{self.url} is not encrypted, and whoever is between reads the token: give "
-                f"https://, or insecure_http=True where a proxy or a tunnel encrypts"
+                f"https://, or insecure_http=True (--insecure-http) where a proxy or a tunnel "
+                f"encrypts"
             )
         if not isinstance(token, str) or _TOKEN.fullmatch(token) is None:
             raise ParameterError(
@@ -143,7 +144,8 @@ def _failed(error: Exception) -> Failed:
         if isinstance(cause, ssl.SSLCertVerificationError):
             reason = cause.verify_message or "not trusted"
             return Failed(
-                f"its certificate is refused ({reason}); certificates= takes a file of others",
+                f"its certificate is refused ({reason}); certificates= (--certificates) takes a "
+                f"file of others",
                 again=False,
             )
         cause = cause.__cause__ or cause.__context__

@@ -126,13 +126,15 @@ class Flows:
         if not isinstance(models, list):
             raise WireError("the service lists no models; is this a hesc service?")
         found = [each.get("digest") for each in models if isinstance(each, dict)]
-        if len(found) != 1:
-            raise ParameterError(
-                f"this token has {len(found)} models: give model=, the digest of one"
-            )
-        if not isinstance(found[0], str) or not _DIGEST.fullmatch(found[0]):
+        if not all(isinstance(each, str) and _DIGEST.fullmatch(each) for each in found):
             raise WireError("the service names a model by what is no digest")
-        return found[0]
+        if len(found) != 1:
+            some = ", ".join(map(str, found[:4])) + ", ..." * (len(found) > 4)
+            raise ParameterError(
+                f"this token has {len(found)} models: give model= (--model), the digest of one"
+                + (f", of {some}" if found else "")
+            )
+        return str(found[0])
 
     def _exchange(self, asked: Asked) -> Flow[Got]:
         return exchange(asked, self._patience)
