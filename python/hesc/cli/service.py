@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import ipaddress
 import logging
 import socket
 import ssl
@@ -136,10 +137,15 @@ def serve(
         listening = _listening(host, port)
         at = listening.getsockname()
         shown = f"[{at[0]}]" if ":" in at[0] else at[0]
-        models = [f"  {digest} {each.plan.protocol}" for digest, each in application.models.items()]
+        models = [
+            f"  {digest} {each.plan.protocol} {each.path}"
+            for digest, each in application.models.items()
+        ]
         configured = _configured(uvicorn, application, certificate, certificate_key)
         scheme = "http" if certificate is None else "https"
         say(f"serving at {scheme}://{shown}:{at[1]}, until SIGTERM or Ctrl-C", *models)
+        if certificate is None and not ipaddress.ip_address(at[0]).is_loopback:
+            say("other machines reach it unencrypted: a proxy that has the certificate goes before")
         if page:
             say(f"the page, for tries: {scheme}://{shown}:{at[1]}/page/")
         runner = uvicorn.Server(configured)

@@ -64,7 +64,7 @@ class ServedModel:
     """
 
     def __init__(self, folder: ServerFolder) -> None:
-        self.plan = folder.plan
+        self.plan, self.path = folder.plan, folder.path
         self.digest: str = self.plan.digest.hex()
         self.takes_keys = registry.server_takes_keys(self.plan)
         self._data = folder.model
