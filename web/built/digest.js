@@ -1,2 +1,2 @@
 /** SHA-256 of the module: another one is not started. */
-export default "12d249b0673fbd698192ca63117136a6b6d6af32cb1b4a655bf310413ee1b696";
+export default "bfb3e0c09d74ae6ce56474d0acc7d8d08f119fbce565363153b16bce347080df";

@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use crate::json::Json;
 use crate::{
-    ClientError, Columns, Conclusions, Kind, Plan, Prepared, Protocol, SearchPlan, Table,
+    ClientError, Columns, Conclusions, Kind, Nearest, Plan, Prepared, Protocol, SearchPlan, Table,
     TreesPlan, client, document,
 };
 
@@ -20,16 +20,6 @@ pub enum ModelPlan {
     Trees(TreesPlan),
     /// Scores of a vector with all records.
     Search(SearchPlan),
-}
-
-/// The nearest records of each query, and what they vote.
-pub struct Nearest {
-    /// Places of the records, the nearest first, a row for each query.
-    pub indices: Vec<usize>,
-    /// Their scores or distances; of cosines that vote one less the cosine.
-    pub distances: Vec<f64>,
-    /// Scores of classes, as shares of votes say them, and the place of the class with most votes for each query.
-    pub votes: Option<(Vec<f64>, Vec<usize>)>,
 }
 
 /// What a plan says that plans of all protocols say in the same words.

@@ -12,7 +12,7 @@ use crate::document::{self, Fields};
 use crate::json::Json;
 use crate::labels::Classes;
 use crate::vectors::{self, direction, is_beyond, length};
-use crate::{ClientError, Columns, Conclusions, Link, Nearest, Prepared, Table, message};
+use crate::{ClientError, Columns, Conclusions, Link, Prepared, Table, message};
 
 type Found<T> = Result<T, ClientError>;
 
@@ -112,6 +112,16 @@ pub struct Values {
     pub numbers: Zeroizing<Vec<f64>>,
     /// In a row.
     pub records: usize,
+}
+
+/// The nearest records of each query, and what they vote.
+pub struct Nearest {
+    /// Places of the records, the nearest first, a row for each query.
+    pub indices: Vec<usize>,
+    /// Their scores or distances; of cosines that vote one less the cosine.
+    pub distances: Vec<f64>,
+    /// Scores of classes, as shares of votes say them, and the place of the class with most votes for each query.
+    pub votes: Option<(Vec<f64>, Vec<usize>)>,
 }
 
 impl SearchPlan {
