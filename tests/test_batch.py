@@ -292,14 +292,67 @@ def test_what_is_done_is_told_by_name_and_digest(rows: Path, tmp_path: Path) -> 
             parts.keep(piece.number, piece.table)
         first = parts.done[0]
     first.write_bytes(first.read_bytes()[:-1] + b"x")
-    (out.with_name("out.parquet.partial") / ".half.part.parquet").touch()
+    folder = out.with_name("out.parquet.partial")
+    (folder / ".0123456789abcdef.part.parquet").touch()
     with pytest.raises(hesc.HescError, match="of other rows"):
         run(steps, source, out, belongs={"of": 2}, workers=1)
+    # The part of another piece, and what is no file.
+    digest = parts.done[1].name.split("-")[-1]
+    (folder / f"part-00000003-{digest}").write_bytes(parts.done[1].read_bytes())
+    os.mkfifo(folder / f"part-00000004-{'0' * 64}.parquet")
     done = run(steps, source, out, belongs={"of": 1}, workers=1)
     assert (done.resumed, done.pieces) == (2, 5)
     called = sorted(int(path.name.partition("-")[0]) for path in (tmp_path / "calls").iterdir())
     assert called == [0, 450, 600]
     assert parquet.read_table(out).equals(parquet.read_table(rows))
+
+
+def test_parts_of_another_run_are_not_taken(rows: Path, tmp_path: Path) -> None:
+    """Not even where what tells runs from each other is gone; what is nobody's stays there."""
+    out = tmp_path / "out.parquet"
+    source = ParquetPieces(rows, 150)
+    (tmp_path / "calls").mkdir()
+    steps = Work(((Slow, {"folder": str(tmp_path / "calls"), "seconds": 0.0}),))
+    with PartialParts(out, {"of": 1}) as parts:
+        for piece in source.pieces(()):
+            parts.keep(piece.number, piece.table.slice(0, 1))
+    folder = out.with_name("out.parquet.partial")
+    (folder / "state.json").unlink()
+    mine = folder / "mine.txt"
+    mine.write_text("mine")
+    with pytest.raises(hesc.HescError, match="is not of this run: move it away"):
+        run(steps, source, out, belongs={"of": 2}, workers=1)
+    assert mine.read_text() == "mine"
+    mine.unlink()
+    done = run(steps, source, out, belongs={"of": 2}, workers=1)
+    assert (done.resumed, done.pieces) == (0, 5)
+    assert parquet.read_table(out).equals(parquet.read_table(rows))
+    other = tmp_path / "other.parquet"
+    (tmp_path / "other.parquet.partial").symlink_to(tmp_path)
+    with pytest.raises(hesc.HescError, match="is no folder of one's own"):
+        run(steps, source, other, belongs={}, workers=1)
+
+
+def test_two_columns_of_one_name_are_refused(place: Place, tmp_path: Path) -> None:
+    table = place.table(3)
+    asks = Encrypt(**place.options("scores"), keep=["id"])
+    asked = asks(table)
+    counted = Answer(**place.server("scores"), state=tmp_path / "state.db", answers=9)
+    for step, given_, name in (
+        (asks, table, "id"),
+        (Answer(**place.server("scores")), asked, "query"),
+        (counted, asked, "query"),
+        (Decrypt(**place.options("scores")), counted(asked), "answer"),
+    ):
+        with pytest.raises(hesc.ShapeError, match=f"two columns '{name}'"):
+            step(given_.append_column(name, given_.column(name)))
+    computes = ComputeAnswers(**place.server("scores"))
+    budget = budget_of(place.server("scores")["server"], tmp_path / "other.db", None, 9)
+    assert budget is not None
+    with pytest.raises(hesc.ParameterError, match="a column 'answer' already"):
+        CountHere(computes, budget).before(counted(asked))
+    with pytest.raises(hesc.ParameterError, match="hesc numbers: rename"):
+        Encrypt(**place.options("scores"), keep=["hesc numbers"])
 
 
 def test_changed_rows_are_noticed(rows: Path, tmp_path: Path) -> None:

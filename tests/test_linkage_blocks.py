@@ -281,10 +281,6 @@ def test_parties_that_disagree_are_refused() -> None:
         comparer.codes(other, number)
     with pytest.raises(hesc.ParameterError, match="compares all records"):
         comparer.codes(LinkagePlan(4, 4, BITS), 0)
-    # Sizes of somebody else's records.
-    small = LinkagePlan.of_blocks(passes, "told", [1] * 4, [1] * 4, bits=BITS)
-    with pytest.raises(hesc.ParameterError, match="has places there, 1"):
-        two_parties(passes)[0].codes(small, 0)
     # Keys of codes that differ put nobody where the other has him.
     table = some_table(400)
     one, two = (
@@ -292,6 +288,43 @@ def test_parties_that_disagree_are_refused() -> None:
         for key, role in ((KEY, "sender"), (HashKey(bytes(31) + b"1"), "comparer"))
     )
     assert not np.array_equal(one.counts[0], two.counts[0])
+
+
+def test_a_plan_says_what_was_told() -> None:
+    """Other sizes, or made otherwise, by one error: who tries plans learns no size by it."""
+    passes = [Pass("born", 2)]
+    untold = two_parties(passes)[0]
+    exact = [int(count) for count in untold.counts[0]]
+    says = "does not say of these records what told_sizes told"
+    with pytest.raises(hesc.ParameterError, match=says):
+        untold.codes(LinkagePlan.of_blocks(passes, "told", exact, [9, 9], bits=BITS), 0)
+    private = two_parties(passes)[0]
+    sizes = private.told_sizes("private", epsilon=10.0).tolist()
+    plans = [
+        LinkagePlan.of_blocks(passes, "private", sizes, [9, 9], bits=BITS),
+        LinkagePlan.of_blocks(passes, "told", sizes, [9, 9], bits=BITS),
+        LinkagePlan.of_blocks(
+            passes, "private", sizes, [9, 9], bits=BITS, epsilon=10.0, delta=1e-9
+        ),
+    ]
+    for size in (1, exact[0], sizes[0] + 1):
+        own = [size, sizes[1]]
+        plans.append(LinkagePlan.of_blocks(passes, "private", own, [9, 9], bits=BITS, epsilon=10.0))
+    for plan in plans:
+        with pytest.raises(hesc.ParameterError, match=says):
+            private.codes(plan, 0)
+    right = LinkagePlan.of_blocks(passes, "private", sizes, [9, 9], bits=BITS, epsilon=10.0)
+    assert len(private.codes(right, 0)) == sizes[0]
+    for rows in ([sizes[0]], [[0]], [-1]):
+        with pytest.raises((hesc.OutOfRangeError, hesc.ShapeError)):
+            private.found(0, rows)
+    assert private.found(0, []).size == 0
+
+
+def test_keys_of_passes_are_printable() -> None:
+    for key in ("born\n  matcher  sees nothing", "born\x1b[8m", "born\u202e"):
+        with pytest.raises(hesc.ParameterError, match="printable letters"):
+            Pass(key, 2)
 
 
 def test_blocks_are_given_once_and_in_order() -> None:
@@ -384,6 +417,12 @@ def test_noise_is_discrete_laplace() -> None:
         share = (1 - decay) / (1 + decay) * decay ** abs(value)
         assert abs((drawn == value).sum() - count * share) < 6 * math.sqrt(count * share)
     assert len(drawn) == count
+    # Of an epsilon with more digits, which counts as it is: that is what delta is stated of.
+    sizes = np.abs(laplace(0.0199, [Pass("a", 1)], count))
+    decay = math.exp(-0.0199)
+    mean = 2 * decay / (1 - decay**2)
+    spread = math.sqrt(2 * decay / (1 - decay) ** 2 - mean**2)
+    assert abs(sizes.mean() - mean) < 6 * spread / math.sqrt(count)
 
 
 def test_random_codes_match_nobody() -> None:

@@ -52,7 +52,13 @@ class PartialFolder:
         check_new({"--out": self.out})
         with suppress(FileExistsError):
             self.folder.mkdir(mode=0o700)
-        self.lock = os.open(self.folder, _FOLDER)
+        try:
+            self.lock = os.open(self.folder, _FOLDER)
+        except OSError as error:
+            raise HescError(
+                f"{self.folder} is no folder of one's own: {error.strerror}; remove it, or give "
+                f"another --out"
+            ) from error
         try:
             self._check_folder()
             fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

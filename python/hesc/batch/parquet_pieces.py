@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
+import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _PART: Final = re.compile(r"part-([0-9]{8})-([0-9a-f]{64})\.parquet")
+_UNFINISHED: Final = re.compile(
+    r"next\.parquet|\.[0-9a-f]{16}\.part\.parquet|\.state\.json\.[0-9a-f]{16}"
+)
+"""What a run that was killed may leave."""
 
 
 class RowPiece(NamedTuple):
@@ -119,7 +125,10 @@ class ParquetPieces:
 
 
 class PartialParts(PartialFolder):
-    """Results of pieces so far: a file for each, which its name and its digest tell.
+    """Results of pieces so far: a file for each, whose name has its number and a digest.
+
+    The digest is of what the result is made of, the number and the bytes: the part of another run,
+    or of another piece, is not taken.
 
     Arguments and errors are those of `PartialFolder`.
     """
@@ -132,7 +141,12 @@ class PartialParts(PartialFolder):
         """Rows of their results."""
 
     def begin(self, state: dict[str, Any] | None) -> None:
-        """Takes up the files that are whole; others go."""
+        """Takes up the files that are whole; others of this module's go.
+
+        Raises:
+            HescError: something is there that nobody here put there.
+
+        """
         super().begin(state)
         from pyarrow import parquet
 
@@ -140,11 +154,25 @@ class PartialParts(PartialFolder):
             name = _PART.fullmatch(path.name)
             if path.name == "state.json":
                 continue
-            if name is None or path.is_symlink() or _sha256(path) != name[2]:
+            if not (name or _UNFINISHED.fullmatch(path.name)) or path.is_dir():
+                raise HescError(
+                    f"{path} is not of this run: move it away, or remove {self.folder} to begin "
+                    f"anew"
+                )
+            number = int(name[1]) if name else -1
+            # What is no file may keep whoever opens it waiting.
+            whole_one = name and stat.S_ISREG(path.lstat().st_mode)
+            if not whole_one or self._digest(number, path) != (name and name[2]):
                 path.unlink()
                 continue
-            self.done[int(name[1])] = path
+            self.done[number] = path
             self.rows += parquet.read_metadata(path).num_rows
+
+    def _digest(self, number: int, path: Path) -> str:
+        found = hashlib.sha256(json.dumps([self._belongs, number], sort_keys=True).encode())
+        with path.open("rb") as file:
+            found.update(hashlib.file_digest(file, "sha256").digest())
+        return found.hexdigest()
 
     def keep(self, number: int, table: Any) -> None:
         """Keeps the result of a piece; on the disk when this returns.
@@ -158,7 +186,7 @@ class PartialParts(PartialFolder):
             made.unlink()
         with new_file(made) as part:
             _write(part, [table])
-            path = self.folder / f"part-{number:08}-{_sha256(part)}.parquet"
+            path = self.folder / f"part-{number:08}-{self._digest(number, part)}.parquet"
         made.rename(path)
         self.done[number] = path
         self.rows += table.num_rows
@@ -214,8 +242,3 @@ def _write(part: Path, tables: Any) -> None:
         finally:
             if writer is not None:
                 writer.close()
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

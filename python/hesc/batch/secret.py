@@ -13,6 +13,7 @@ from hesc._support.passphrase_files import read_passphrase
 from hesc.batch.result_tables import result_columns
 from hesc.batch.table_step import (
     ANSWER,
+    NUMBERS,
     QUERY,
     SAMPLES,
     TableStep,
@@ -75,10 +76,10 @@ class EncryptRows(TableStep):
         of_kind(ignore_extra, "ignore_extra", bool, "True and False say whether")
         if not isinstance(keep, list | tuple) or not all(isinstance(each, str) for each in keep):
             raise ParameterError("keep is a list of names of columns")
-        if set(keep) & {QUERY, ANSWER, SAMPLES} or len(set(keep)) < len(keep):
+        if set(keep) & {QUERY, ANSWER, SAMPLES, NUMBERS} or len(set(keep)) < len(keep):
             raise ParameterError(
-                f"columns that are kept have names of their own, and none is {QUERY}, {ANSWER} or "
-                f"{SAMPLES}: rename them"
+                f"columns that are kept have names of their own, and none is {QUERY}, {ANSWER}, "
+                f"{SAMPLES} or {NUMBERS}: rename them"
             )
         self._client = _opened(client, secret, keys, passphrase_file, encrypts=True)
         self._plan = self._client.plan

@@ -14,7 +14,16 @@ from hesc._support.inputs import whole
 from hesc._support.new_files import path_of, read_whole
 from hesc.batch.budgets import AnswerBook, AnswerBudget, Computed, LocalBook
 from hesc.batch.on_ray import ClusterObject, ray_here
-from hesc.batch.table_step import ANSWER, QUERY, TableStep, arrow, bytes_of, in_row
+from hesc.batch.table_step import (
+    ANSWER,
+    NUMBERS,
+    QUERY,
+    TableStep,
+    arrow,
+    bytes_of,
+    check_names,
+    in_row,
+)
 from hesc.protocols.folders import ServerFolder
 from hesc.protocols.message import Kind, Message, name_of
 from hesc.protocols.search.index import Index, joined
@@ -30,8 +39,6 @@ if TYPE_CHECKING:
 
 _KEYS_BYTES: Final = 1 << 30
 """The longest file of public keys."""
-NUMBERS: Final = "hesc numbers"
-"""A column of tables that are computed and not counted yet: numbers that each answer gives."""
 
 
 class ComputeAnswers(TableStep):
@@ -179,8 +186,7 @@ class AnswerQueries(ComputeAnswers):
 
     def applied(self, table: Any) -> Any:
         """The same table with answers, which are counted; errors are those of a call."""
-        if ANSWER in table.column_names:
-            raise ParameterError(f"the table has a column {ANSWER!r} already")
+        check_names(table, ANSWER)
         if self._book is None:
             return super().applied(table).drop_columns([NUMBERS])
         known = with_known(table, self, self._book)
@@ -215,6 +221,7 @@ class CountHere:
 
 def with_known(table: Any, computes: ComputeAnswers, book: Any) -> Any:
     """A table of queries with the answers that were given before; the others are missing."""
+    check_names(table, ANSWER)
     known = book.call("find", computes.names(bytes_of(table, QUERY)))
     return table.append_column(ANSWER, arrow().array(known, arrow().large_binary()))
 

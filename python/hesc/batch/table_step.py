@@ -18,6 +18,8 @@ ANSWER: Final = "answer"
 """The column of encrypted answers."""
 SAMPLES: Final = "samples"
 """The column that says how many samples a query has."""
+NUMBERS: Final = "hesc numbers"
+"""The column of numbers that answers give of a model's budget; it is dropped before they leave."""
 
 
 def arrow() -> Any:
@@ -66,6 +68,7 @@ class TableStep(ABC):
 
         Raises:
             ParameterError: what is no table of Arrow.
+            ShapeError: two columns of one name.
             HescError: a row that is refused; its number in the table is named.
 
         """
@@ -74,6 +77,7 @@ class TableStep(ABC):
                 f"batches are tables of Arrow, not of the type {type(table).__name__}: give "
                 f'map_batches batch_format="pyarrow"'
             )
+        check_names(table)
         return self.applied(table)
 
     @abstractmethod
@@ -86,6 +90,26 @@ class TableStep(ABC):
             f"a {name} is not pickled or copied: each worker makes its own of paths; give "
             f"map_batches the class, and its arguments as fn_constructor_kwargs="
         )
+
+
+def check_names(table: Any, new: str = "") -> None:
+    """Refuses a table in which a name does not say which column is meant.
+
+    Args:
+        table: of Arrow.
+        new: a column that it is to be given.
+
+    Raises:
+        ShapeError: two columns of one name.
+        ParameterError: it has the new one already.
+
+    """
+    names = table.column_names
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ShapeError(f"the table has two columns {twice[:80]!r}: rename or leave out one")
+    if new in names:
+        raise ParameterError(f"the table has a column {new!r} already")
 
 
 def bytes_of(table: Any, name: str) -> list[bytes]:

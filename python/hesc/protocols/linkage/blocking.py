@@ -23,7 +23,8 @@ DELTA: Final = 2.0**-40
 """The probability that differential privacy of sizes leaves out, where no other is asked for."""
 MOST: Final = 1 << 24
 """Records, or places for them, that a linkage or a block has, at most."""
-_MOST_PASSES: Final = 8
+MOST_PASSES: Final = 8
+"""Passes of a linkage, at most."""
 _MOST_BLOCKS: Final = 1 << 16
 _LETTERS: Final = 200
 _FEW: Final = 5
@@ -51,8 +52,9 @@ class Pass:
         written(of_kind(self.key, "key", str, "name columns"), "the key of a pass")
         whole(self.blocks, "blocks", 1, _MOST_BLOCKS)
         whole(self.capacity, "capacity", 0, MOST)
-        if len(self.key) > _LETTERS:
-            raise ParameterError(f"the key of a pass has {_LETTERS} letters at most")
+        if len(self.key) > _LETTERS or not self.key.isprintable():
+            # It stands in the plan's table, whoever wrote the plan.
+            raise ParameterError(f"the key of a pass has {_LETTERS} printable letters at most")
         self.parts  # noqa: B018 - it refuses a key of another form
 
     @property
@@ -238,7 +240,7 @@ def noise_shift(passes: int, epsilon: float, delta: float) -> int:
         delta: for all of them together, from `2**-100` to 0.01.
 
     """
-    whole(passes, "passes", 1, _MOST_PASSES)
+    whole(passes, "passes", 1, MOST_PASSES)
     epsilon = real(epsilon, "epsilon", 0.01, 100.0)
     delta = real(delta, "delta", 2.0**-100, 0.01)
     each = epsilon / passes
@@ -265,9 +267,9 @@ def check_passes(passes: object) -> tuple[Pass, ...]:
         ParameterError: none, too many, or what is none.
 
     """
-    if not isinstance(passes, tuple | list) or not 1 <= len(passes) <= _MOST_PASSES:
+    if not isinstance(passes, tuple | list) or not 1 <= len(passes) <= MOST_PASSES:
         raise ParameterError(
-            f"passes are from 1 to {_MOST_PASSES}: give a list of Pass(key, blocks)"
+            f"passes are from 1 to {MOST_PASSES}: give a list of Pass(key, blocks)"
         )
     found = tuple(of_kind(each, "a pass", Pass, "Pass(key, blocks) is one") for each in passes)
     if len({each.key for each in found}) != len(found):
@@ -342,7 +344,7 @@ def _read_within(value: Any, what: str, _: wire.Earlier) -> Within | None:
         raise WireError(f"{what} is a digest, a number and a number of coefficients")
     found = Within(*value)
     digits = len(found.plan) == 64 and set(found.plan) <= set("0123456789abcdef")
-    most = _MOST_BLOCKS * _MOST_PASSES
+    most = _MOST_BLOCKS * MOST_PASSES
     if not digits or not 0 <= found.number < most or not 1 <= found.coefficients < 1 << 62:
         raise WireError(f"{what} is a digest, a number and a number of coefficients")
     return found

@@ -23,7 +23,15 @@ from hesc._support.inputs import of_kind, one_name, real, several, whole, whole_
 from hesc._support.one_process import OneProcess
 from hesc.codes.records import Field, HashKey, values_of
 from hesc.codes.rows import checked
-from hesc.protocols.linkage.blocking import DELTA, SIZES, Pass, check_passes, noise_shift, place_of
+from hesc.protocols.linkage.blocking import (
+    DELTA,
+    MOST_PASSES,
+    SIZES,
+    Pass,
+    check_passes,
+    noise_shift,
+    place_of,
+)
 from hesc.protocols.linkage.plan import LinkagePlan
 
 if TYPE_CHECKING:
@@ -43,9 +51,7 @@ _RING: Final = 4096
 """Records that are compared at the price of one."""
 _STEP: Final = 256
 """Places by which capacities of equal blocks grow."""
-_STEPS: Final = 1000
-"""Parts of one in which an epsilon is counted."""
-_TOLD: Final = (
+_TOLD_TWICE: Final = (
     "sizes of these blocks were told already, and a second draw of noise tells more; keep what "
     "told_sizes gave"
 )
@@ -124,6 +130,15 @@ def _hashes(key: HashKey, table: Table, passed: str) -> tuple[NDArray[np.uint64]
     return hashes, np.array([bool(each) for each in keys])
 
 
+class _Told(NamedTuple):
+    """What a party told of its blocks."""
+
+    kind: str
+    noise: tuple[float, float]
+    """Epsilon and delta."""
+    sizes: tuple[int, ...]
+
+
 class BlockedRecords:
     """A party's records in the blocks of a linkage. It holds codes, and is not printed or copied.
 
@@ -164,7 +179,7 @@ class BlockedRecords:
         self._matched = np.zeros(len(self._codes), dtype=bool)
         self._given: dict[int, NDArray[np.int64]] = {}
         self._found: set[int] = set()
-        self._told = False
+        self._told: _Told | None = None
         self._giving = Lock()
         self._counts = OneProcess(
             "these BlockedRecords", "Tell sizes and give blocks in the process that made them"
@@ -203,7 +218,7 @@ class BlockedRecords:
             sizes: "told": as many as there are records. "padded": the capacity of the pass.
                 "private": as many as there are records, and noise that is never negative.
             epsilon: of private sizes: whether one record is there changes the odds of what is told
-                of all passes by `exp(epsilon)` at most, but for `delta`. Thousandths count.
+                of all passes by `exp(epsilon)` at most, but for `delta`.
             delta: of private sizes; see there.
 
         Raises:
@@ -215,8 +230,8 @@ class BlockedRecords:
         kind = one_name(sizes, "sizes", SIZES)
         shift = noise_shift(len(self.passes), epsilon, delta)
         self._counts.check()
-        if self._told:
-            raise ParameterError(_TOLD)
+        if self._told is not None:
+            raise ParameterError(_TOLD_TWICE)
         told = self.counts
         if kind == "padded":
             for each, own in zip(self.passes, told, strict=True):
@@ -229,11 +244,13 @@ class BlockedRecords:
         elif kind == "private":
             for own in told:
                 own += [max(0, shift + drawn) for drawn in laplace(epsilon, self.passes, len(own))]
+        found = np.concatenate(told)
+        noise = (float(epsilon), float(delta)) if kind == "private" else (0.0, 0.0)
         with self._giving:
-            before, self._told = self._told, True
-        if before:
-            raise ParameterError(_TOLD)
-        return np.concatenate(told)
+            if self._told is not None:
+                raise ParameterError(_TOLD_TWICE)
+            self._told = _Told(kind, noise, tuple(found.tolist()))
+        return found
 
     def codes(self, plan: LinkagePlan, number: int) -> NDArray[np.uint64]:
         """The codes of one block, for its `Sender` or `Comparer`; random ones fill it up.
@@ -243,8 +260,9 @@ class BlockedRecords:
             number: one of `plan.blocks`, each once, the passes in their order.
 
         Raises:
-            ParameterError: a plan of other passes or sizes; a block that was given, or of a pass
-                before whose end the matches of others are not known.
+            ParameterError: a plan of other passes, or of other sizes than `told_sizes` gave, or
+                made in another way; a block that was given, or of a pass before whose end the
+                matches of others are not known.
 
         """
         blocking = of_kind(plan, "plan", LinkagePlan, "LinkagePlan.of_blocks").agreed_blocks
@@ -253,12 +271,14 @@ class BlockedRecords:
         at = place_of(self.passes, number).at
         part = plan.block(number)
         size = (part.sent, part.compared)[self._side]
-        belong = self.rows_of(number)
-        if len(belong) > size:
+        own = (blocking.sent, blocking.compared)[self._side]
+        # Whatever of it differs: which block it is would say how many records are there.
+        if self._told != _Told(blocking.sizes, (blocking.epsilon, blocking.delta), own):
             raise ParameterError(
-                f"more records belong into block {number} than the plan has places there, {size}: "
-                f"make the plan with the sizes that told_sizes gave"
+                "the plan does not say of these records what told_sizes told: give the plan its "
+                "sizes, and the same sizes=, epsilon= and delta= as told_sizes"
             )
+        belong = self.rows_of(number)
         self._counts.check()
         if number in self._given:
             raise ParameterError(
@@ -299,8 +319,11 @@ class BlockedRecords:
                 f"each block once, after codes"
             )
         places = whole_array(rows, "rows")
-        if places.size and places.min() < 0:
-            raise OutOfRangeError("rows of a block are numbered from 0")
+        if places.ndim != 1:
+            raise ShapeError("rows of a block are numbers in a line, as `matched` gives them")
+        told = self._told.sizes[number] if self._told is not None else 0
+        if places.size and not 0 <= places.min() <= places.max() < told:
+            raise OutOfRangeError(f"rows of block {number} are numbered from 0 to {told - 1}")
         found = np.full(places.size, -1, dtype=np.int64)
         real_ones = places < len(own)
         found[real_ones] = own[places[real_ones]]
@@ -316,12 +339,14 @@ def laplace(epsilon: float, passes: Sequence[Pass], count: int) -> list[int]:
     Gaussian for differential privacy", algorithm 2).
 
     Args:
-        epsilon: for all passes together; of its thousandths whole ones count.
+        epsilon: for all passes together.
         passes: that it is spread over.
         count: numbers to draw.
 
     """
-    share = Fraction(int(real(epsilon, "epsilon", 0.01, 100.0) * _STEPS), _STEPS * len(passes))
+    # The very number that `noise_shift` goes by: rounded down it would be noisier, and more often
+    # below zero than delta allows.
+    share = Fraction(real(epsilon, "epsilon", 0.01, 100.0)) / len(passes)
     below = secrets.randbelow
     drawn: list[int] = []
     while len(drawn) < count:
@@ -373,7 +398,9 @@ def choose_passes(
 
     It looks at one party's own records and at pairs whose match is known, such as those that the
     threshold is chosen on, and never at the records that are linked beside each other: the other
-    party's are taken to have keys as often. Every set of candidates is tried, and for each the
+    party's are taken to have keys as often. **What it chooses tells of these records**, beyond any
+    epsilon: how many there are, and with "padded" how large the largest block is. Choose on other
+    records, or round the passes, where that counts. Every set of candidates is tried, and for each the
     number of blocks that costs least.
 
     Args:
@@ -394,12 +421,16 @@ def choose_passes(
 
     """
     names = several(candidates, "candidates", "give a list of keys")
+    most = whole(most, "most", 1, MOST_PASSES)
+    pairs = several(known, "known", "give two tables of the same people, row by row")
+    if len(pairs) != 2:
+        raise ShapeError("known pairs are two tables of the same people, row by row")
     one_name(sizes, "sizes", SIZES)
     others = whole(others, "others", 1, 1 << 24)
     goal = real(coverage, "coverage", 0.0, 1.0)
     shared, hashes = {}, {}
     for name in names:
-        left, right = (keys_of(each, name) for each in known)
+        left, right = (keys_of(each, name) for each in pairs)
         if len(left) != len(right) or not left:
             raise ShapeError("known pairs are two tables of the same people, row by row")
         # Keys that differ and share a block by their hash are not counted on.
