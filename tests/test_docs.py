@@ -51,11 +51,24 @@ def test_there_are_snippets() -> None:
     assert sum(map(len, SNIPPETS.values())) >= 2
 
 
+def _anchors(document: Path) -> set[str]:
+    """What links to headings of a document end with, as the usual hosts make them."""
+    headings = re.findall(r"^#+ (.*)$", document.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_links_lead_somewhere(document: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text()):
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)\)", document.read_text()):
         if not target.startswith(("http:", "https:")):
-            assert (document.parent / target).exists(), target
+            place = document.parent / target if target else document
+            assert place.exists(), target
+            assert not anchor or anchor in _anchors(place), f"{target}#{anchor}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_no_figure_is_to_be_filled_in(document: Path) -> None:
+    assert not re.findall(r"@[A-Z]+@|TODO|XXX", document.read_text())
 
 
 def test_public_names_are_documented() -> None:
