@@ -400,8 +400,8 @@ def choose_passes(
     threshold is chosen on, and never at the records that are linked beside each other: the other
     party's are taken to have keys as often. **What it chooses tells of these records**, beyond any
     epsilon: how many there are, and with "padded" how large the largest block is. Choose on other
-    records, or round the passes, where that counts. Every set of candidates is tried, and for each the
-    number of blocks that costs least.
+    records, or round the passes, where that counts. Every set of candidates is tried, and for each
+    the number of blocks that costs least.
 
     Args:
         key: the key of codes.
