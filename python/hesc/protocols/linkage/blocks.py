@@ -130,7 +130,7 @@ def _hashes(key: HashKey, table: Table, passed: str) -> tuple[NDArray[np.uint64]
     return hashes, np.array([bool(each) for each in keys])
 
 
-class _Told(NamedTuple):
+class _ToldSizes(NamedTuple):
     """What a party told of its blocks."""
 
     kind: str
@@ -179,7 +179,7 @@ class BlockedRecords:
         self._matched = np.zeros(len(self._codes), dtype=bool)
         self._given: dict[int, NDArray[np.int64]] = {}
         self._found: set[int] = set()
-        self._told: _Told | None = None
+        self._told: _ToldSizes | None = None
         self._giving = Lock()
         self._counts = OneProcess(
             "these BlockedRecords", "Tell sizes and give blocks in the process that made them"
@@ -230,8 +230,6 @@ class BlockedRecords:
         kind = one_name(sizes, "sizes", SIZES)
         shift = noise_shift(len(self.passes), epsilon, delta)
         self._counts.check()
-        if self._told is not None:
-            raise ParameterError(_TOLD_TWICE)
         told = self.counts
         if kind == "padded":
             for each, own in zip(self.passes, told, strict=True):
@@ -249,7 +247,7 @@ class BlockedRecords:
         with self._giving:
             if self._told is not None:
                 raise ParameterError(_TOLD_TWICE)
-            self._told = _Told(kind, noise, tuple(found.tolist()))
+            self._told = _ToldSizes(kind, noise, tuple(found.tolist()))
         return found
 
     def codes(self, plan: LinkagePlan, number: int) -> NDArray[np.uint64]:
@@ -273,7 +271,7 @@ class BlockedRecords:
         size = (part.sent, part.compared)[self._side]
         own = (blocking.sent, blocking.compared)[self._side]
         # Whatever of it differs: which block it is would say how many records are there.
-        if self._told != _Told(blocking.sizes, (blocking.epsilon, blocking.delta), own):
+        if self._told != _ToldSizes(blocking.sizes, (blocking.epsilon, blocking.delta), own):
             raise ParameterError(
                 "the plan does not say of these records what told_sizes told: give the plan its "
                 "sizes, and the same sizes=, epsilon= and delta= as told_sizes"
