@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 
 import hesc
 from hesc.batch import Answer, Decrypt, Encrypt
-from hesc.batch.engine import Work, run
-from hesc.batch.parquet_pieces import ParquetPieces, PartialParts
+from hesc.batch.engine import Work, _Processes, run
+from hesc.batch.parquet_pieces import ParquetPieces, PartialParts, RowPiece
 from hesc.batch.server_side import ComputeAnswers, CountHere, budget_of
 from hesc.cli import app
 from hesc.ml import ClientFolder
@@ -265,6 +265,31 @@ def test_processes_say_what_one_call_says(
     assert audited(found, wanted) == {"lost": 0, "twice": 0, "wrong": 0}
     assert out.stat().st_mode & 0o777 == 0o600
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mark", "out.parquet"]
+
+
+def test_a_death_between_two_pieces_is_no_end(tmp_path: Path) -> None:
+    """The process is gone before the next piece is given, and nobody has looked since."""
+    (tmp_path / "calls").mkdir()
+    work = Work(((Slow, {"folder": str(tmp_path / "calls"), "seconds": 0.0}),))
+    pool = _Processes(work, 1)
+    table = pa.table({"id": [1]})
+    try:
+        pool.submit(RowPiece(0, 0, table))
+        assert [piece.number for piece, _ in pool.finished()] == [0]
+        for process in pool.executor._processes.values():
+            process.kill()
+            process.join()
+        end = time.monotonic() + 60
+        while not pool.executor._broken and time.monotonic() < end:
+            time.sleep(0.01)
+        for number in (1, 2):
+            pool.submit(RowPiece(number, number, table))
+        found: list[int] = []
+        while len(found) < 2:
+            found += [piece.number for piece, _ in pool.finished()]
+        assert sorted(found) == [1, 2]
+    finally:
+        pool.executor.shutdown()
 
 
 def test_workers_that_cannot_be_made_say_why(rows: Path, tmp_path: Path) -> None:

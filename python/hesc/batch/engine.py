@@ -252,7 +252,13 @@ class _Processes:
 
     def submit(self, piece: RowPiece) -> None:
         """Gives a piece to a worker."""
-        self._waiting[self.executor.submit(_worked, self._work, piece.first, piece.table)] = piece
+        try:
+            future = self.executor.submit(_worked, self._work, piece.first, piece.table)
+        except BrokenProcessPool as error:
+            # A process ended on a piece before this one, and nobody has looked since.
+            self._again(error, piece)
+        else:
+            self._waiting[future] = piece
 
     def finished(self) -> list[tuple[RowPiece, Any]]:
         """Waits for results."""
@@ -269,10 +275,10 @@ class _Processes:
                 self._deaths = 0
                 return found
 
-    def _again(self, error: BrokenProcessPool) -> None:
+    def _again(self, error: BrokenProcessPool, *more: RowPiece) -> None:
         """Begins new processes after one of them ended, which ends the others."""
         self._deaths += 1
-        lost = sorted(self._waiting.values())
+        lost = sorted([*self._waiting.values(), *more])
         if self._deaths > _DEATHS:
             rows = f"rows from {lost[0].first} on"
             raise HescError(
