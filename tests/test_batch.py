@@ -47,6 +47,12 @@ def wanted(place: Place) -> Any:
     return place.steps("scores").made()(place.table(ROWS))
 
 
+def noted(folder: Path) -> Work:
+    """Work that changes nothing, and leaves a file for each piece in a new folder."""
+    folder.mkdir()
+    return Work(((Slow, {"folder": str(folder), "seconds": 0.0}),))
+
+
 def queries_of(place: Place, count: int) -> Any:
     """So many queries of the hidden model, of a sample each."""
     asks = Encrypt(**place.options("hidden"), keep=["id"])
@@ -269,8 +275,7 @@ def test_processes_say_what_one_call_says(
 
 def test_a_death_between_two_pieces_is_no_end(tmp_path: Path) -> None:
     """The process is gone before the next piece is given, and nobody has looked since."""
-    (tmp_path / "calls").mkdir()
-    work = Work(((Slow, {"folder": str(tmp_path / "calls"), "seconds": 0.0}),))
+    work = noted(tmp_path / "calls")
     pool = _Processes(work, 1)
     table = pa.table({"id": [1]})
     try:
@@ -310,8 +315,7 @@ def test_what_is_done_is_told_by_name_and_digest(rows: Path, tmp_path: Path) -> 
     """A wrong row ends the run; what was done stays, and damaged parts are done again."""
     out = tmp_path / "out.parquet"
     source = ParquetPieces(rows, 150)
-    (tmp_path / "calls").mkdir()
-    steps = Work(((Slow, {"folder": str(tmp_path / "calls"), "seconds": 0.0}),))
+    steps = noted(tmp_path / "calls")
     with PartialParts(out, {"of": 1}) as parts:
         for piece in source.pieces((3, 4)):
             parts.keep(piece.number, piece.table)
@@ -336,8 +340,7 @@ def test_parts_of_another_run_are_not_taken(rows: Path, tmp_path: Path) -> None:
     """Not even where what tells runs from each other is gone; what is nobody's stays there."""
     out = tmp_path / "out.parquet"
     source = ParquetPieces(rows, 150)
-    (tmp_path / "calls").mkdir()
-    steps = Work(((Slow, {"folder": str(tmp_path / "calls"), "seconds": 0.0}),))
+    steps = noted(tmp_path / "calls")
     with PartialParts(out, {"of": 1}) as parts:
         for piece in source.pieces(()):
             parts.keep(piece.number, piece.table.slice(0, 1))

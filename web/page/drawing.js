@@ -113,6 +113,8 @@ function sharesTable(shares, label) {
 }
 
 const recordNames = (record) => `record ${record}`;
+/** Whether records were found in which nobody votes. */
+const foundAlone = ({ nearest, label }) => nearest !== undefined && label === null;
 
 function nearestTable({ nearest, measure, bound }) {
   const rows = nearest.map(({ record, value }, at) =>
@@ -166,7 +168,7 @@ export function said(reading) {
     });
     return `Prediction: ${all.join("; ")}.`;
   }
-  if (reading.nearest !== undefined && reading.label === null) {
+  if (foundAlone(reading)) {
     const [{ record, value }] = reading.nearest;
     return `Nearest: ${recordNames(record)}, ${reading.measure} ${short(value)}.`;
   }
@@ -205,7 +207,7 @@ function classCells({ label, sure, shares }) {
 /** Predictions of a table. */
 export function drawnTable(readings) {
   const numbers = readings[0].numbers !== undefined;
-  const records = readings[0].nearest !== undefined && readings[0].label === null;
+  const records = foundAlone(readings[0]);
   const width = numbers ? readings[0].numbers.length : 0;
   const ends = Array.from({ length: width }, (_, place) =>
     axis(
@@ -242,7 +244,7 @@ export function listed(readings) {
     const names = Array.from({ length: width }, (_, place) => (width === 1 ? "prediction" : `prediction_${place}`));
     return [names, ...readings.map((each) => each.numbers.map(({ value }) => value))];
   }
-  if (readings[0].nearest !== undefined && readings[0].label === null) {
+  if (foundAlone(readings[0])) {
     const names = readings[0].nearest.flatMap((_, place) => [`nearest_${place + 1}`, `${readings[0].measure.replaceAll(" ", "_")}_${place + 1}`]);
     return [names, ...readings.map(({ nearest }) => nearest.flatMap(({ record, value }) => [record, value]))];
   }

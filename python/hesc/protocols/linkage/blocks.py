@@ -55,6 +55,7 @@ _TOLD_TWICE: Final = (
     "sizes of these blocks were told already, and a second draw of noise tells more; keep what "
     "told_sizes gave"
 )
+_KNOWN: Final = "known pairs are two tables of the same people, row by row"
 _FILLED: Final = tuple(share / 16 for share in range(4, 17))
 """How full blocks may be in the mean, of those that are tried."""
 _ALIKE: Final = 1.02
@@ -422,7 +423,7 @@ def choose_passes(
     most = whole(most, "most", 1, MOST_PASSES)
     pairs = several(known, "known", "give two tables of the same people, row by row")
     if len(pairs) != 2:
-        raise ShapeError("known pairs are two tables of the same people, row by row")
+        raise ShapeError(_KNOWN)
     one_name(sizes, "sizes", SIZES)
     others = whole(others, "others", 1, 1 << 24)
     goal = real(coverage, "coverage", 0.0, 1.0)
@@ -430,7 +431,7 @@ def choose_passes(
     for name in names:
         left, right = (keys_of(each, name) for each in pairs)
         if len(left) != len(right) or not left:
-            raise ShapeError("known pairs are two tables of the same people, row by row")
+            raise ShapeError(_KNOWN)
         # Keys that differ and share a block by their hash are not counted on.
         shared[name] = np.array([bool(a) and a == b for a, b in zip(left, right, strict=True)])
         found, present = _hashes(key, table, name)
