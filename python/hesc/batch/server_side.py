@@ -21,7 +21,7 @@ from hesc.batch.table_step import (
     TableStep,
     arrow,
     bytes_of,
-    check_names,
+    check_columns,
     in_row,
 )
 from hesc.protocols.folders import ServerFolder
@@ -186,7 +186,7 @@ class AnswerQueries(ComputeAnswers):
 
     def applied(self, table: Any) -> Any:
         """The same table with answers, which are counted; errors are those of a call."""
-        check_names(table, ANSWER)
+        check_columns(table, ANSWER)
         if self._book is None:
             return super().applied(table).drop_columns([NUMBERS])
         known = with_known(table, self, self._book)
@@ -221,7 +221,7 @@ class CountHere:
 
 def with_known(table: Any, computes: ComputeAnswers, book: Any) -> Any:
     """A table of queries with the answers that were given before; the others are missing."""
-    check_names(table, ANSWER)
+    check_columns(table, ANSWER)
     known = book.call("find", computes.names(bytes_of(table, QUERY)))
     return table.append_column(ANSWER, arrow().array(known, arrow().large_binary()))
 

@@ -77,7 +77,7 @@ class TableStep(ABC):
                 f"batches are tables of Arrow, not of the type {type(table).__name__}: give "
                 f'map_batches batch_format="pyarrow"'
             )
-        check_names(table)
+        check_columns(table)
         return self.applied(table)
 
     @abstractmethod
@@ -92,7 +92,7 @@ class TableStep(ABC):
         )
 
 
-def check_names(table: Any, new: str = "") -> None:
+def check_columns(table: Any, new: str = "") -> None:
     """Refuses a table in which a name does not say which column is meant.
 
     Args:
