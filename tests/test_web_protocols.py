@@ -28,11 +28,13 @@ from hesc.ml import (
     PrivateRegressor,
     Search,
     Trees,
+    deployment,
 )
 from hesc.protocols import registry
 from hesc.protocols.message import Kind, Message, name_of
 from hesc.search import Index, SearchClient, SearchPlan, SearchServer
 from tests.lying_documents import lies
+from tests.test_remote import TOKEN, running
 from tests.test_web import Node, RefusedError, asked, coded, node
 
 if TYPE_CHECKING:
@@ -46,19 +48,20 @@ FEW: Final = {"n_estimators": 5, "max_depth": 3, "random_state": 0}
 
 
 class Case:
-    """A plan as its client is given it, what serves it, and rows of its samples."""
+    """A plan as its client is given it, what serves it, rows of its samples, and what saves it."""
 
-    def __init__(self, plan: Any, server: Any, rows: Any) -> None:
+    def __init__(self, plan: Any, server: Any, rows: Any, kept: Any) -> None:
         self.data: bytes = plan.to_bytes()
         self.plan: Any = registry.read_plan(self.data)
         self.server = server
         self.rows: Any = rows
+        self.kept = kept
 
 
 def _planned(private: Any, x: Any, y: Any, options: Any) -> Case:
     private.fit(x) if y is None else private.fit(x, y)
     private.plan(x, options, table=False)
-    return Case(private.client().plan, lambda keys: private.server(keys=keys), x)
+    return Case(private.client().plan, lambda keys: private.server(keys=keys), x, private)
 
 
 def _trees(structure: str) -> dict[str, Case]:
@@ -83,11 +86,11 @@ def _searches() -> dict[str, Case]:
     for metric in ("inner", "cosine", "euclidean"):
         plan = SearchPlan.of_vectors(vectors, metric=metric, records="public", keys=False)
         index = Index(plan, vectors)
-        found[metric] = Case(plan, lambda _, index=index: SearchServer.of(index), vectors)
+        found[metric] = Case(plan, lambda _, index=index: SearchServer.of(index), vectors, index)
     codes = RNG.integers(0, 2, (70, 64)).astype(float)
     plan = SearchPlan.of_codes(64, records="public", most_records=100, keys=False)
     index = Index(plan, codes)
-    found["hamming"] = Case(plan, lambda _: SearchServer.of(index), codes)
+    found["hamming"] = Case(plan, lambda _: SearchServer.of(index), codes, index)
     return found
 
 
@@ -103,7 +106,7 @@ def _votes() -> dict[str, Case]:
         options = Search(records="public", keys=False, min_agreement=0.5)
         private = PrivateNeighbours(model).fit(x, y)
         private.plan(x, options, table=False)
-        found[name] = Case(private.client().plan, lambda _, own=private: own.server(), x)
+        found[name] = Case(private.client().plan, lambda _, own=private: own.server(), x, private)
     return found
 
 
@@ -206,6 +209,45 @@ def test_twenty_rows_of_searches_are_as_python_finds_them(
         if found["probabilities"] is not None:
             shares = case.plan.probabilities(read.scores)
             assert np.abs(np.array(found["probabilities"]) - shares).max() < 1e-15
+
+
+@asked
+def test_a_service_of_trees_and_searches_is_asked(
+    node: Node, cases: dict[str, Case], tmp_path: Path
+) -> None:
+    for name in (*TREES, "votes"):
+        cases[name].kept.save(tmp_path / name, sample=0)
+    near = cases["euclidean"]
+    near.kept.save(tmp_path / "records.index")
+    (tmp_path / "search").mkdir()
+    deployment.write_server(
+        tmp_path / "search" / "server", near.plan, SearchServer(near.plan).to_bytes()
+    )
+    with running(tmp_path, tmp_path, *TREES, "votes", "search") as there:
+
+        def connect(name: str) -> None:
+            wanted = cases[name].plan.digest.hex()
+            node.ask("connect", there.url, {"token": TOKEN, "model": wanted})
+
+        for name in (*TREES, "votes"):
+            connect(name)
+            rows = np.tile(cases[name].rows[::7][:9], (30, 1))
+            found = node.ask("results", cells(rows))
+            clear = cases[name].kept.predict(rows)
+            assert len(found["predictions"]) == 270
+            if name == "votes":
+                assert np.mean(np.asarray(found["predictions"]) == clear) > 0.95
+            elif cases[name].plan.classes is None:
+                assert np.abs(found["predictions"] - clear).max() <= cases[name].plan.error
+            else:
+                assert found["predictions"] == clear.tolist()
+        connect("euclidean")
+        found = node.ask("results", near.rows[:50].tolist())
+        assert found["predictions"] == list(range(50))
+        far = np.linalg.norm(near.rows[:50, None] - near.rows[None], axis=2)
+        assert np.abs(np.array(found["scores"]) - far).max() < near.plan.score_error.bound
+        with pytest.raises(RefusedError, match="longer after the transforms"):
+            node.ask("results", (near.rows[:1] * 1e3).tolist())
 
 
 @asked

@@ -41,6 +41,8 @@ CLASSES: Final = 10
 HIDDEN: Final = 60
 """Numbers that the model with hidden weights gives in all: fewer than it has features."""
 RECORDS_WIDTH: Final = 64
+_OBJECTS: Final = 1 << 32
+"""Bytes that a node of a cluster holds for others; taken as they are needed."""
 _ID: Final = "id"
 _DEVIATIONS: Final = 10
 """What two decryptions of a score are apart by, at most, over its error."""
@@ -177,10 +179,12 @@ def cluster(processors: list[int]) -> Iterator[Any]:
     import ray
     from ray.cluster_utils import Cluster
 
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": processors[0]})
+    # Ray's own clusters for tests give a node 150 MB for objects: answers would go to the disk.
+    own = {"object_store_memory": _OBJECTS, "include_dashboard": False}
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": processors[0], **own})
     try:
         for number in processors[1:]:
-            made.add_node(num_cpus=number)
+            made.add_node(num_cpus=number, **own)
         made.wait_for_nodes()
         ray.init(address=made.address, log_to_driver=False, logging_level="error")
         ray.data.DataContext.get_current().enable_progress_bars = False
