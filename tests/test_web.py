@@ -6,6 +6,7 @@ What is in `web/built` is held to the sources that it was built from, also where
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import shutil
 import subprocess
@@ -16,16 +17,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from scripts import web
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.datasets import load_iris
-from sklearn.ensemble import AdaBoostClassifier
+from sklearn.ensemble import AdaBoostClassifier, VotingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import hesc
 from hesc.ml import ClientFolder, LinearClient, PrivateClassifier, PrivateRegressor, Scores
+from hesc.ml.remote import exchanges
 from hesc.protocols.linear.plan import LinearPlan
 from tests.lying_documents import lies
 from tests.test_remote import TOKEN, WIDE, book, clear, folder, running
@@ -292,6 +295,49 @@ def test_features_are_those_of_scikit_learn(node: Node, case: dict[str, Any]) ->
     assert np.abs(numbers - expected).max() <= room
 
 
+def _averages() -> Iterator[LinearPlan]:
+    """Plans of several models whose probabilities are averaged: two classes and three, every link."""
+    one, other = (LogisticRegression(C=by, max_iter=1000) for by in (1.0, 0.01))
+    sigmoid = CalibratedClassifierCV(one, cv=2)
+    isotonic = CalibratedClassifierCV(one, method="isotonic", cv=2)
+    soft = VotingClassifier([("a", one), ("b", other)], voting="soft")
+    for model in (sigmoid, isotonic, soft):
+        for labels in (Y > 0, Y):
+            made = PrivateClassifier(clone(model)).fit(X, labels)
+            made.plan(X, Scores(), table=False)
+            yield LinearPlan.from_bytes(plan_of(made))
+
+
+@asked
+def test_what_is_called_sure_is_so_whatever_signs_errors_have(node: Node) -> None:
+    """Every corner of errors of four deviations, of all models at once; drawn shares hold two."""
+    links = set()
+    for plan in _averages():
+        links.add(plan.link)
+        outputs = node.ask("read", coded(plan.to_bytes()), None)["outputs"]
+        error = plan.deployment_error
+        spread = np.where(np.arange(200) % 2, 20 * error, 2.0)[:, None]
+        scores = RNG.uniform(-spread, spread, (200, outputs))
+        classes, shares = plan.predictions(scores), plan.probabilities(scores)
+        found = node.ask("readings", scores.tolist(), classes.tolist(), shares.tolist())
+        sure = np.array([each["sure"] for each in found])
+        assert 20 < sure.sum() < 200
+        ends = [[[each[end] for each in one["shares"]] for one in found] for end in ("low", "high")]
+        low, high = np.array(ends)
+        for signs in itertools.product((-1, 1), repeat=outputs):
+            moved = scores + 4 * error * np.array(signs)
+            assert (plan.predictions(moved) == classes)[sure].all()
+            there = plan.probabilities(scores + 2 * error * np.array(signs))
+            assert (low - 1e-12 <= there).all()
+            assert (there <= high + 1e-12).all()
+    assert links == {"mean_sigmoid", "mean_softmax", "mean_isotonic"}
+
+
+@asked
+def test_a_service_has_the_problems_that_python_knows(node: Node) -> None:
+    assert set(node.ask("problems")) == set(exchanges._TEXTS) | exchanges._OTHERS
+
+
 @asked
 def test_lies_are_refused_as_by_python(node: Node, models: dict[str, tuple[Any, Any]]) -> None:
     refused = json.loads((ROOT / "vectors/client/refused.json").read_text())
@@ -339,6 +385,9 @@ def test_what_does_not_belong_together_is_refused(
         node.ask("decrypt", coded(answer), coded(again))
     with pytest.raises(RefusedError, match="ShapeError"):
         node.query([])
+    with pytest.raises(RefusedError, match="ShapeError: row 0 is no list of 3 cells"):
+        node.ask("sparse", 2)
+    assert node.ask("encrypt", few, None)["clipped"] == 0
     with pytest.raises(
         RefusedError, match="ShapeError: samples are rows of 3 features; got 2 in row 0"
     ):

@@ -1,6 +1,6 @@
 /** A model of a service: the plan is fetched and pinned, a key made, samples encrypted, sent, and answers read. */
 
-import { ParameterError, ShapeError, WireError } from "./errors.js";
+import { ParameterError, ServiceError, ShapeError, WireError } from "./errors.js";
 import { address, documentOf, exchange, refused, tokenOf, world } from "./exchange.js";
 import { LocalClient, Plan } from "./local.js";
 import { digest } from "./module.js";
@@ -49,9 +49,9 @@ export class Client {
    * @param {string} url of the service
    * @param {object} options `index.d.ts` says what they are
    */
-  constructor(url, options = {}) {
-    const { token, model, kept, local, show = (text) => console.error(text), around = world } = options;
-    const { patience = 300, timeout = 60, atOnce = 4, insecureHttp = false } = options;
+  constructor(url, options) {
+    const { token, model, kept, local, show = (text) => console.error(text), around = world } = options ?? {};
+    const { patience = 300, timeout = 60, atOnce = 4, insecureHttp = false } = options ?? {};
     this.#url = address(url, insecureHttp);
     this.#token = tokenOf(token);
     if (model !== undefined && !DIGEST.test(model))
@@ -127,16 +127,21 @@ export class Client {
   async answers(queries) {
     const local = await this.local();
     const found = new Array(queries.length);
-    let next = 0;
+    let [next, failed] = [0, null];
     const work = async () => {
-      while (next < queries.length) {
+      while (next < queries.length && failed === null) {
         const at = next++;
-        found[at] = await this.#answer(local, queries[at]);
+        try {
+          found[at] = await this.#answer(local, queries[at]);
+        } catch (error) {
+          failed ??= error;
+        }
       }
     };
-    // All are waited for, also where one fails: none is cut off in the middle.
-    const ended = await Promise.allSettled(Array.from({ length: this.#atOnce }, work));
-    for (const each of ended) if (each.status === "rejected") throw each.reason;
+    // All that are under way are waited for, also where one fails, and no more are asked.
+    await Promise.all(Array.from({ length: this.#atOnce }, work));
+    if (failed instanceof ServiceError) failed.answered = found.slice(0, found.findIndex((each) => each === undefined));
+    if (failed !== null) throw failed;
     return found;
   }
 
@@ -162,7 +167,7 @@ export class Client {
    * @param {Array} samples rows of cells, or objects with the plan's names
    * @param {{clip?: boolean}} [options]
    */
-  async results(samples, { clip = false } = {}) {
+  async results(samples, options) {
     if (!Array.isArray(samples) || samples.length === 0)
       throw new ShapeError("samples are a list of rows, one at least");
     const local = await this.local();
@@ -170,7 +175,7 @@ export class Client {
     // All are checked before the first is sent.
     const queries = [];
     for (let at = 0; at < samples.length; at += rows)
-      queries.push(local.encrypt(samples.slice(at, at + rows), { clip }));
+      queries.push(local.encrypt(samples.slice(at, at + rows), options));
     const answers = await this.answers(queries.map((query) => query.data));
     const read = answers.map((answer, at) => local.decrypt(answer, queries[at].data));
     const clipped = queries.reduce((sum, query) => sum + query.clipped, 0);

@@ -30,5 +30,7 @@ export class ServiceError extends HescError {
     super(said);
     this.problem = problem;
     this.status = status;
+    /** Answers that came to queries of the same call, before the one that was refused. */
+    this.answered = [];
   }
 }

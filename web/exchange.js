@@ -17,14 +17,21 @@ const TEXTS = {
   "not-found":
     `the service has no such model for this token: look at GET /v1/models, or ${RAN_BY} for its digest`,
   budget:
-    `a budget of answers is used up, and nothing more is given: ${RAN_BY}. What was answered before is not ` +
-    "lost: the same query again costs nothing while its answer is kept",
+    `a budget is used up, or has no room for as many samples at once: ${RAN_BY}, or ask for fewer. What was ` +
+    "answered before is not lost: the same query again costs nothing while its answer is kept",
   "too-long": "what was sent is longer than the service takes: send fewer samples at once",
   "bad-query":
     "the service cannot read the query: it serves another plan under this digest, or another version of hesc",
   "other-keys": "the query is under another key than the public keys that it names",
   "bad-keys": "the service cannot read the public keys: make a new key",
+  "records-changed": "the service's records were replaced while the query waited: ask again",
 };
+/** Names of problems of which no more is said. */
+const OTHERS =
+  "bad-keys busy cut-off failed keys-missing name-keys no-keys no-length no-range not-kept not-ready other-hash " +
+  "slow-body too-many too-often wrong-method";
+/** All names that a service has for problems, as Python's client knows them. */
+export const KNOWN = new Set([...Object.keys(TEXTS), ...OTHERS.split(" ")]);
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 const TOKEN = /^[\x21-\x7e]{1,505}$/;
 
@@ -36,12 +43,12 @@ export class Got {
     this.body = body;
   }
 
-  /** The name of the problem that it states; empty where it states none. */
+  /** The name of the problem that it states; empty where it states none that is known. */
   get problem() {
     try {
       const { type } = JSON.parse(new TextDecoder().decode(this.body.subarray(0, PROBLEM_BYTES)));
       const name = type.startsWith(PROBLEM) ? type.slice(PROBLEM.length) : type;
-      return /^[A-Za-z-]*[A-Za-z][A-Za-z-]*$/.test(name) ? name : "";
+      return KNOWN.has(name) ? name : "";
     } catch {
       return "";
     }
@@ -90,7 +97,7 @@ export function tokenOf(token) {
 export function refused(got) {
   const named = got.problem === "" ? "" : `, '${got.problem}'`;
   const said =
-    (Object.hasOwn(TEXTS, got.problem) && TEXTS[got.problem]) ||
+    TEXTS[got.problem] ??
     `the service refuses this request: status ${got.status}${named}; ${RAN_BY}`;
   return new ServiceError(said, got.problem, got.status);
 }

@@ -23,6 +23,8 @@ export declare class ServiceError extends HescError {
   readonly problem: string;
   /** Of HTTP; 0 where no answer came. */
   readonly status: number;
+  /** Of `Client.answers`: answers to the queries before the one that was refused, in their order. */
+  readonly answered: readonly Uint8Array[];
 }
 
 export interface Fidelity {

@@ -157,7 +157,8 @@ export class LocalClient {
    * @param {Array<Array<number|string|boolean|null>>|Array<object>} samples cells in the plan's order, or by its names
    * @param {{clip?: boolean}} [options] clip: bring values beyond the plan's ranges within them, and count them
    */
-  encrypt(samples, { clip = false } = {}) {
+  encrypt(samples, options) {
+    const { clip = false } = options ?? {};
     const { rows, numbers, text, lengths } = table(samples, this.#plan);
     if (rows > this.#plan.rows)
       throw new ShapeError(

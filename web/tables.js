@@ -45,7 +45,8 @@ function word(cell, at, column) {
 export function table(samples, plan) {
   if (!Array.isArray(samples) || samples.length === 0)
     throw new ShapeError("samples are a list of rows, one at least");
-  const rows = samples.map((row, at) => rowOf(row, at, plan));
+  // Holes are rows that are missing.
+  const rows = Array.from(samples, (row, at) => rowOf(row, at, plan));
   const numbers = new Float64Array(rows.length * plan.inputs).fill(NaN);
   const words = [];
   for (const [column, kind] of plan.kinds.entries()) {

@@ -7,6 +7,8 @@ const { Client, LocalClient, Plan, started } = await import(place);
 const bytes = (text) => new Uint8Array(Buffer.from(text, "base64"));
 const text = (data) => Buffer.from(data).toString("base64");
 const doubles = (coded) => new Float64Array(bytes(coded).buffer);
+const { readings } = await import(new URL("page/reading.js", place));
+const { KNOWN } = await import(new URL("exchange.js", place));
 let plan, local, remote;
 
 const calls = {
@@ -24,11 +26,18 @@ const calls = {
     local = await LocalClient.open(plan, { sealed: bytes(sealed), passphrase });
   },
   encrypt(rows, clip) {
-    const query = local.encrypt(rows, { clip });
+    const query = local.encrypt(rows, clip === null ? null : { clip });
     return { ...query, data: text(query.data) };
   },
   decrypt: (answer, query) => local.decrypt(bytes(answer), bytes(query)),
   best: (answer, query, count) => local.decrypt(bytes(answer), bytes(query)).best(count),
+  /** Readings of rows, each as of one sample. */
+  readings(scores, predictions, probabilities) {
+    const one = (row, at) => readings(plan, { scores: [row], predictions: [predictions[at]], probabilities: [probabilities[at]] });
+    return scores.flatMap(one);
+  },
+  problems: () => [...KNOWN],
+  sparse: (count) => local.encrypt(new Array(count)),
   close: () => local.close(),
   shown: () => JSON.stringify([local, plan.compiled, remote]) + String(local) + String(remote),
   async transformed(steps, inputs, numbers, columns) {

@@ -6,6 +6,8 @@ import { test } from "node:test";
 import { columns } from "../../web/page/columns.js";
 import { number, table, TableError, written } from "../../web/page/csv.js";
 import { axis, listed, rounded, said } from "../../web/page/drawing.js";
+import { within } from "../../web/page/elements.js";
+import { hint } from "../../web/page/form.js";
 import { readings } from "../../web/page/reading.js";
 
 const named = (...names) => ({
@@ -34,6 +36,29 @@ test("cells are read as the commands read them", () => {
   for (const text of ["0x10", "1_0", "Infinity", "1,5", "٣", "--1", "1e", "."]) assert.equal(number(text), null, text);
   for (const text of ["1,2\n3,4", "a\n1", "a,word\n1e999,x", 'a,word\n"1"2,x', 'a,word\n"1,x', "a,word"])
     assert.throws(() => table(text, text === "1,2\n3,4" ? { ...about, names: [] } : about), TableError, text);
+});
+
+test("thousands never become decimals", () => {
+  const about = named("a", "b");
+  const read = (text, own = about) => table(text, own).rows;
+  for (const text of ["a\tb\n1,234\t12,345", "a;b\n12,345;7", "a;b\n1.234;3,5", "a\tb\n1.5\t3,5", "a;b\n1,234;0.5", "a\tb\n1.234,5\t1", "a\tb\n1,234,567\t1"])
+    assert.throws(() => read(text), { message: /write points for decimal commas|holds no number/ }, text);
+  assert.deepEqual(read("a;b\n3,5;12,345"), [[3.5, 12.345]], "the other comma is of decimals");
+  assert.deepEqual(read("a;b\n3,5;0,25\n-1,5e3;7"), [[3.5, 0.25], [-1500, 7]]);
+  assert.deepEqual(read("a\tb\n0,125\t1"), [[0.125, 1]]);
+  assert.deepEqual(read("a\tb\n1.234\t5"), [[1.234, 5]]);
+  assert.deepEqual(read("a\tword\n1.5\t1,234", named("a", "word")), [[1.5, "1,234"]], "words are no numbers");
+});
+
+test("odd names and cells, and empty lines, are as the commands have them", () => {
+  const about = named("a", "b");
+  const read = (text, own = about) => table(text, own).rows;
+  for (const text of ["a,b\nconstructor,1", "a,b\n__proto__,1"]) assert.throws(() => read(text), /holds no number/);
+  assert.throws(() => read("a,b\n1,2", named("a", " a")), /one name for several features/);
+  assert.deepEqual(read("a,b\n1,2\n\t\n\n"), [[1, 2]]);
+  assert.deepEqual(read("a\tb\n1\t2\n\t\n"), [[1, 2], [null, null]]);
+  assert.throws(() => read("a\n1\n\n", named("a")), /line 3: it is empty/);
+  assert.throws(() => read("a\n1\n\n2", named("a")), /line 3: it is empty/);
 });
 
 test("a table that is written is read again", () => {
@@ -89,18 +114,33 @@ test("digits are as many as the interval leaves", () => {
 
 test("what encryption adds may decide a class near the border alone", () => {
   const compiled = {
-    places: (flat) => Array.from({ length: flat.length / 2 }, (_, at) => Number(flat[2 * at + 1] > flat[2 * at])),
-    probabilities: (flat) => Float64Array.from(flat, (score, at) => (at % 2 ? score : 1 - score)),
+    places: (flat) => Array.from(flat, (score) => Number(score > 0)),
+    probabilities: (flat) => Float64Array.from(Array.from(flat, (score) => [0.5 - score, 0.5 + score]).flat()),
   };
-  const plan = { protocol: "linear", compiled, classes: ["no", "yes"], outputs: 2, error: 0.1, deploymentError: 0.1 };
-  const found = { predictions: ["yes", "no"], scores: [[0, 0.9], [0.5, 0.1]], probabilities: [[0.1, 0.9], [0.9, 0.1]] };
+  const plan = { protocol: "linear", compiled, link: "shares", classes: ["no", "yes"], outputs: 1, error: 0.1, deploymentError: 0.1 };
+  const found = { predictions: ["yes", "no"], scores: [[0.5], [-0.3]], probabilities: [[0, 1], [0.8, 0.2]] };
   const [sure, open] = readings(plan, found);
   assert.deepEqual([sure.sure, open.sure], [true, false]);
-  const yes = sure.shares[1];
-  assert.ok(yes.low < yes.share && yes.share < yes.high);
-  assert.match(said(sure), /^Prediction: yes, with a probability of 90.0 %\.$/);
+  const [no, yes] = open.shares;
+  assert.ok(no.low < no.share && no.share < no.high);
+  assert.equal(yes.low, undefined, "of several samples the class of each is drawn");
+  assert.match(said(sure), /^Prediction: yes, with a probability of 100 %\.$/);
   assert.match(said(open), /near the border/);
   assert.deepEqual(listed([sure, open]).map(([first]) => first), ["prediction", "yes", "no"]);
+});
+
+test("as many scores are looked at as a table has classes", () => {
+  let seen = 0;
+  const count = (found) => (flat) => {
+    seen += flat.length;
+    return found(flat);
+  };
+  const classes = Array.from({ length: 150 }, (_, at) => at);
+  const compiled = { places: count(() => [0]), probabilities: count((flat) => flat) };
+  const plan = { protocol: "linear", compiled, link: "softmax", classes, outputs: 150, error: 0.1, deploymentError: 0.1 };
+  const row = Array(150).fill(0);
+  readings(plan, { predictions: Array(20).fill(0), scores: Array(20).fill(row), probabilities: Array(20).fill(row) });
+  assert.equal(seen, 20 * 3 * 150);
 });
 
 test("a number lies within twice the error of its scores", () => {
@@ -109,4 +149,23 @@ test("a number lies within twice the error of its scores", () => {
   const [{ numbers }] = readings(plan, { predictions: [Math.E], scores: [[1]], probabilities: null });
   assert.deepEqual(numbers, [{ value: Math.E, low: 1, high: Math.exp(2) }]);
   assert.deepEqual(listed([{ numbers }]), [["prediction"], [Math.E]]);
+  // A square turns at zero, and a root ends there.
+  for (const [link, score, low, high] of [[(x) => x * x, 0.5, 0, 2.25], [Math.sqrt, 0.5, 0, Math.sqrt(1.5)], [Math.sqrt, -0.5, 0, Math.sqrt(0.5)]]) {
+    const bent = { ...plan, compiled: { numbers: (flat) => flat.map(link) } };
+    const [found] = readings(bent, { predictions: [link(score)], scores: [[score]], probabilities: null })[0].numbers;
+    assert.deepEqual([found.low, found.high], [low, high]);
+  }
+});
+
+test("ends of ranges and examples are within them", () => {
+  for (const [low, high] of [[101320.4, 101329.6], [20191.21, 20191.29], [0.123454321, 0.2], [-3e-9, -1e-9], [1.0000001, 1.0000002], [0, 0]]) {
+    const said = hint({ kind: "number", low, high, words: null, open: true, optional: false, unit: "" });
+    const [from, to] = said.split(" to ").map(Number);
+    assert.ok(low <= from && from <= to && to <= high, `${said} of ${low} to ${high}`);
+    assert.ok(said.length < 40, said);
+    const middle = Number(within((low + high) / 2, low, high, 4));
+    assert.ok(low <= middle && middle <= high);
+  }
+  const known = { kind: "number", low: null, high: null, words: ["1", "2"], open: true, optional: false, unit: "" };
+  assert.match(hint(known), /knows 1, 2; others are taken, as none of these/);
 });

@@ -5,7 +5,9 @@ const MISSING = new Set(
   ("|#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None|n/a|nan|null").split("|"),
 );
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
-const TRUTHS = { true: 1, false: 0 };
+/** Thousands in English, and a decimal comma elsewhere. */
+const EITHER = /^[+-]?[1-9]\d{0,2},\d{3}$/;
+const TRUTHS = new Map([["true", 1], ["false", 0]]);
 /** Samples of a table, at most. */
 export const MOST = 10000;
 
@@ -54,12 +56,36 @@ export function number(text, { comma = false } = {}) {
   return Number.isFinite(found) ? found : null;
 }
 
-function cell(text, column, comma, where) {
+/** Whether a number's comma may be one of thousands. */
+export const either = (text) => EITHER.test(text.trim());
+
+/** Which signs stand in numbers of a table: where each was found first. */
+class Signs {
+  #found = new Map();
+
+  note(text, where) {
+    const sign = either(text) ? "either" : [",", "."].find((each) => text.includes(each));
+    if (!this.#found.has(sign)) this.#found.set(sign, where);
+  }
+
+  /** Refuses commas beside points, and such as may all be of thousands. */
+  check() {
+    const [comma, point, either] = [",", ".", "either"].map((sign) => this.#found.get(sign));
+    const remedy = "write points for decimal commas, and nothing between thousands";
+    if (point !== undefined && (comma ?? either) !== undefined)
+      throw new TableError(`${comma ?? either} has a comma, and ${point} a point: ${remedy}`);
+    if (either !== undefined && comma === undefined)
+      throw new TableError(`${either} has a comma that may be one of thousands: ${remedy}`);
+  }
+}
+
+function cell(text, column, where, signs) {
   if (column.kind === "number") {
     const bare = text.trim();
     if (MISSING.has(bare)) return null;
-    const found = TRUTHS[bare.toLowerCase()] ?? number(bare, { comma });
+    const found = TRUTHS.get(bare.toLowerCase()) ?? number(bare, { comma: signs !== null });
     if (found === null) throw new TableError(`${where} holds no number`);
+    signs?.note(bare, where);
     return found;
   }
   return MISSING.has(text) && !column.words?.includes(text) ? null : text;
@@ -73,28 +99,33 @@ function cell(text, column, comma, where) {
  */
 export function table(text, { columns, names, inputs }) {
   const lines = text.replace(/^\ufeff/, "").split(/\r\n|\n|\r/);
-  while (lines.length > 0 && lines.at(-1).trim() === "") lines.pop();
+  if (lines.at(-1) === "") lines.pop();
   let first = 0;
   while (first < lines.length && lines[first].trim() === "") first++;
-  if (lines.length - first < 2) throw new TableError("a table has a line of names, and a row at least");
-  if (lines.length - first - 1 > MOST) throw new TableError(`a page takes ${MOST} rows at most: use hesc score`);
+  if (first === lines.length) throw new TableError("a table has a line of names, and a row at least");
   const apart = between(lines[first]);
   const header = cells(lines[first], apart, first + 1).map((name) => name.trim());
   if (new Set(header).size < header.length) throw new TableError("a column's name is there twice");
-  const comma = apart !== ",";
-  const places = placesOf(header, names, inputs, comma);
-  const extra = names.length === 0 ? [] : header.filter((name) => !names.map((each) => each.trim()).includes(name));
+  // A line of tabs alone is a row of missing cells where tabs are between cells.
+  const empty = (line) => line.trim() === "" && !(apart === "\t" && line.includes(apart));
+  if (header.length > 1) while (empty(lines.at(-1))) lines.pop();
+  if (lines.length - first < 2) throw new TableError("a table has a line of names, and a row at least");
+  if (lines.length - first - 1 > MOST) throw new TableError(`a page takes ${MOST} rows at most: use hesc score`);
+  const signs = apart === "," ? null : new Signs();
+  const places = placesOf(header, names, inputs, signs !== null);
+  const known = new Set(names.map((name) => name.trim()));
+  const extra = names.length === 0 ? [] : header.filter((name) => !known.has(name));
   const rows = lines.slice(first + 1).map((line, at) => {
     const where = first + 2 + at;
-    if (line.trim() === "" && header.length > 1)
-      throw new TableError(`line ${where}: it is empty: remove it, or fill in the row that is missing`);
+    if (empty(line)) throw new TableError(`line ${where}: it is empty: remove it, or fill in the row that is missing`);
     const found = cells(line, apart, where);
     if (found.length !== header.length)
       throw new TableError(`line ${where}: it has ${found.length} cells, the header ${header.length}`);
     return places.map((place, column) =>
-      cell(found[place], columns[column], comma, `line ${where}: column ${place + 1}`),
+      cell(found[place], columns[column], `line ${where}: column ${place + 1}`, signs),
     );
   });
+  signs?.check();
   return { rows, extra };
 }
 
@@ -106,6 +137,8 @@ function placesOf(header, names, inputs, comma) {
       throw new TableError(`the table has ${header.length} columns, of ${inputs} that are expected`);
     return header.map((_, place) => place);
   }
+  if (new Set(names.map((name) => name.trim())).size < names.length)
+    throw new TableError("the plan has one name for several features; ask who made it");
   const places = names.map((name) => header.indexOf(name.trim()));
   const missing = names.filter((_, at) => places[at] < 0);
   if (missing.length > 0) {

@@ -9,10 +9,10 @@ const CLASSES = 12;
 
 const percent = (share) => `${(100 * share).toFixed(share > 0.0005 && share < 0.9995 ? 1 : 0)} %`;
 
-/** A number and half its interval, in as many digits as the interval leaves. */
+/** A number and how far its interval goes to its longer side, in as many digits as that leaves. */
 export function rounded({ value, low, high }) {
-  const half = (high - low) / 2;
-  if (!(half > 0) || !Number.isFinite(half)) return { value: short(value), half: null };
+  const half = Math.max(high - value, value - low);
+  if (!(high > low && Number.isFinite(half))) return { value: short(value), half: null };
   const places = Math.max(0, 1 - Math.floor(Math.log10(half)));
   if (places > 15) return { value: short(value, 15), half: short(half, 2) };
   return { value: value.toFixed(Math.max(0, places)), half: half.toFixed(places) };
@@ -29,6 +29,9 @@ export function axis(low, high) {
   const marks = Array.from({ length: to - from + 1 }, (_, at) => Number(((from + at) * step).toPrecision(12)));
   return { low: from * step, high: to * step, marks };
 }
+
+/** A name, which may be long. */
+const named = (text) => element("span", { class: "name" }, text);
 
 function placed(node, start, end) {
   node.style.insetInlineStart = `${100 * start}%`;
@@ -94,7 +97,7 @@ function sharesTable(shares, label) {
     element(
       "tr",
       each.label === label ? { class: "chosen" } : {},
-      element("th", { scope: "row" }, each.label),
+      element("th", { scope: "row" }, named(each.label)),
       element("td", { class: "drawn" }, bar(each.share, each)),
       element("td", { class: "digits" }, percent(each.share)),
     ),
@@ -195,7 +198,7 @@ function recordCells({ nearest: [{ record, value }] }) {
 function classCells({ label, sure, shares }) {
   const own = shares?.find((each) => each.label === label);
   const open = sure === false ? [element("span", { class: "open" }, NEAR)] : [];
-  const found = [element("td", {}, label, ...open)];
+  const found = [element("td", {}, named(label), ...open)];
   if (own === undefined) return found;
   return [
     ...found,

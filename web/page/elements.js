@@ -35,3 +35,15 @@ export function milliseconds(time) {
 export function short(number, digits = 6) {
   return String(Number(number.toPrecision(digits)));
 }
+
+/** A number in so many digits, or more where it would be rounded beyond its limits. */
+export function within(number, low, high, digits = 6) {
+  for (let more = digits; more < 17; more++) {
+    const near = Number(number.toPrecision(more));
+    const unit = 10 ** (Math.floor(Math.log10(Math.abs(near || 1))) + 1 - more);
+    // Rounded, and the next to it on the side that is within.
+    for (const found of [near, near + unit, near - unit].map((each) => Number(each.toPrecision(more))))
+      if (found >= low && found <= high) return String(found);
+  }
+  return String(number);
+}

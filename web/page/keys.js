@@ -3,6 +3,8 @@
  * script can read (AES-GCM, `extractable: false`). Who copies the database without the browser has nothing.
  */
 
+import { digest as digestOf } from "../module.js";
+
 const DATABASE = "hesc";
 const STORE = "keys";
 const AES = { name: "AES-GCM", length: 256 };
@@ -40,17 +42,19 @@ function words() {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-async function opened({ wrapping, iv, box, publicKeys }, digest) {
-  const how = { name: AES.name, iv, additionalData: UTF8.encode(digest) };
-  const bytes = new Uint8Array(await crypto.subtle.decrypt(how, wrapping, box));
-  const passphrase = new TextDecoder().decode(bytes.subarray(0, WORDS));
-  return { sealed: bytes.subarray(WORDS), passphrase, publicKeys };
+/** How a key is locked: for one plan, and beside no public keys but its own. */
+async function lock(iv, digest, publicKeys) {
+  return { name: AES.name, iv, additionalData: UTF8.encode(digest + (await digestOf(publicKeys))) };
 }
 
-/** What is kept for a plan, as `LocalClient.open` takes it; nothing where nothing is. */
-export async function kept(digest) {
-  const found = await inStore("readonly", (store) => store.get(digest));
-  return found === undefined ? null : opened(found, digest);
+/** What stands in the database for a plan; nothing where nothing does. */
+export const stored = (digest) => inStore("readonly", (store) => store.get(digest));
+
+/** What is kept, as `LocalClient.open` takes it; fails where it was damaged. */
+export async function opened({ wrapping, iv, box, publicKeys }, digest) {
+  const bytes = new Uint8Array(await crypto.subtle.decrypt(await lock(iv, digest, publicKeys), wrapping, box));
+  const passphrase = new TextDecoder().decode(bytes.subarray(0, WORDS));
+  return { sealed: bytes.subarray(WORDS), passphrase, publicKeys };
 }
 
 /**
@@ -62,14 +66,13 @@ export async function kept(digest) {
  */
 export async function keep(digest, local, publicKeys) {
   return alone(digest, async () => {
-    const other = await kept(digest);
-    if (other !== null) return other;
+    const other = await stored(digest);
+    if (other !== undefined) return opened(other, digest);
     const wrapping = await crypto.subtle.generateKey(AES, false, ["encrypt", "decrypt"]);
     const passphrase = words();
     const iv = crypto.getRandomValues(new Uint8Array(12));
     const bytes = new Uint8Array([...UTF8.encode(passphrase), ...local.seal(passphrase)]);
-    const how = { name: AES.name, iv, additionalData: UTF8.encode(digest) };
-    const box = await crypto.subtle.encrypt(how, wrapping, bytes);
+    const box = await crypto.subtle.encrypt(await lock(iv, digest, publicKeys), wrapping, bytes);
     bytes.fill(0);
     await inStore("readwrite", (store) => store.put({ wrapping, iv, box, publicKeys }, digest));
     return null;

@@ -7,17 +7,28 @@ import { byId, bytes, element, milliseconds } from "./elements.js";
 import { file, site, worker } from "./files.js";
 import { MOST_FIELDS, SampleForm } from "./form.js";
 
-const TOKEN = "hesc token";
+/** Errors of `LocalClient.decrypt`. */
+const OF_ANSWERS = ["DecryptionError", "WireError", "KeyMismatchError"];
 /** Lines of the plan that are about who learns what; the rest is technical. */
 const FIRST = ["server", "client", "is given", "weights", "records", "queries"];
 const KEYS = {
   new: "A key was made for this page. It is kept once it has been used.",
+  damaged:
+    "The key that this browser kept was damaged, and is gone: answers to earlier queries cannot be read. A new one was " +
+    "made. It is kept once it has been used.",
   kept: "This browser keeps the key, locked by a key of its own that no script can read. It is used again when the page is loaded.",
   session:
     "This browser keeps no key, as in a private window: it lasts until the page is closed. The next one is another key.",
 };
 
 const service = new URL(site.service, document.baseURI).href;
+/** Pages of other services may lie at the same origin. */
+const TOKEN = `hesc token ${service}`;
+/** Models that a token's list shows, at most. */
+const MOST_MODELS = 1000;
+const DO_NOT_TELL =
+  " Nothing was sent because of it. Do not tell whoever runs the service that an answer failed, or how: that can say " +
+  "something of your key.";
 let asking = null;
 let about = null;
 let form = null;
@@ -32,25 +43,28 @@ function status(text, { shown = true } = {}) {
 }
 
 /** Says an error, and what to do; to the person alone. */
-function wrong(error) {
-  const { name, message } = error;
-  const own = name === "DecryptionError" || name === "WireError" || name === "KeyMismatchError";
-  const more = own && about !== null
-    ? " Nothing was sent because of it. Do not tell whoever runs the service that an answer failed, or how: that can say something of your key."
-    : "";
+function wrong({ name, message, problem, more = "" }) {
   byId("wrong").replaceChildren(element("p", {}, message[0].toUpperCase() + message.slice(1) + "." + more));
   byId("wrong").dataset.name = name;
   show("wrong");
   status("");
-  if (error.problem === "no-token") {
-    byId("token").setAttribute("aria-invalid", "true");
-    byId("token").focus();
-  }
+  if (problem === "no-token") ofToken("The service does not take this token.");
+  else byId("wrong").scrollIntoView({ block: "nearest" });
+}
+
+/** Says beside the token what is wrong with it. */
+function ofToken(text) {
+  byId("token-wrong").textContent = text;
+  byId("token").setAttribute("aria-invalid", "true");
+  byId("token").focus();
 }
 
 /** Does what takes a while, once at a time, and says what goes wrong. */
 async function busy(button, text, work) {
-  if (button.getAttribute("aria-disabled") === "true") return;
+  if (document.body.dataset.busy === "true") {
+    status("Wait until this is done.");
+    return;
+  }
   show("wrong", false);
   button.setAttribute("aria-disabled", "true");
   document.body.dataset.busy = "true";
@@ -68,23 +82,19 @@ async function busy(button, text, work) {
 function token() {
   const found = byId("token").value.trim();
   byId("token").removeAttribute("aria-invalid");
+  byId("token-wrong").textContent = "";
   if (found === "") {
-    byId("token").setAttribute("aria-invalid", "true");
-    byId("token").focus();
-    throw new Error("paste the token that the service’s owner gave you");
+    ofToken("Paste the token that the service’s owner gave you.");
+    return null;
   }
-  try {
-    if (byId("remember").checked) sessionStorage.setItem(TOKEN, found);
-    else sessionStorage.removeItem(TOKEN);
-  } catch {
-    // A browser that keeps nothing: it is asked for again.
-  }
+  if (byId("remember").checked) inTab((kept) => kept.setItem(TOKEN, found));
   return found;
 }
 
-function remembered() {
+/** Does what a browser that keeps nothing refuses: then the token is asked for again. */
+function inTab(work) {
   try {
-    return sessionStorage.getItem(TOKEN) ?? "";
+    return work(sessionStorage) ?? "";
   } catch {
     return "";
   }
@@ -115,7 +125,9 @@ function opened(found) {
     ? about.names.join(", ")
     : `${about.inputs} columns, in the order of the model`;
   const { up, down } = about.one;
-  byId("size").textContent = `A sample sends ${bytes(up)} and receives ${bytes(down)}.`;
+  const once = about.keys ? ", and the key’s public part where the service has none" : "";
+  byId("size").textContent = `A sample sends ${bytes(up)} and receives ${bytes(down)}${once}.`;
+  show("result", false);
   show("public-field", about.keys);
   way();
   for (const id of ["plan", "sample", "key"]) show(id);
@@ -130,17 +142,20 @@ async function open(given) {
 /** Fetches the model of a token, or lets choose one of several. */
 async function openByToken() {
   const own = token();
+  if (own === null) return status("The token is missing.");
   const chosen = byId("model").value;
   const wanted = /^#([0-9a-f]{64})$/.exec(location.hash)?.[1];
   const models = await asking.ask("models", { service, token: own });
   if (models.length === 0) throw new Error("this token is for no model: ask whoever runs the service");
   const digest = wanted ?? (models.length === 1 ? models[0] : models.find((each) => each === chosen));
   if (digest === undefined) {
-    const options = models.map((each) => element("option", { value: each }, `${each.slice(0, 16)}…`));
+    const shown = models.slice(0, MOST_MODELS);
+    const options = shown.map((each) => element("option", { value: each }, `${each.slice(0, 16)}…`));
     byId("model").replaceChildren(element("option", { value: "" }, "choose"), ...options);
     show("model-field");
     byId("model").focus();
-    status("This token is for several models: choose one by the first digits of its digest.");
+    const more = models.length > shown.length ? ` The first ${shown.length} of ${models.length} are listed; any opens by # and its digest behind this page’s address.` : "";
+    status(`This token is for several models: choose one by the first digits of its digest.${more}`);
     return;
   }
   await open({ token: own, digest });
@@ -163,50 +178,49 @@ function rowsWanted() {
   return { ...table(text, about), clip };
 }
 
-function moved(result) {
-  const { encrypt, wait, decrypt } = result.times;
+function moved({ up, down, times: { encrypt, wait, decrypt, read } }) {
   return (
-    `Sent ${bytes(result.up)}, received ${bytes(result.down)}. Encrypted in ${milliseconds(encrypt)}, ` +
-    `answered in ${milliseconds(wait)}, decrypted in ${milliseconds(decrypt)}.`
+    `Sent ${bytes(up)}, received ${bytes(down)}. Encrypted in ${milliseconds(encrypt)}, answered in ` +
+    `${milliseconds(wait)}, decrypted in ${milliseconds(decrypt)}, read in ${milliseconds(read)}.`
   );
 }
 
 async function predict() {
+  show("result", false);
   const wanted = rowsWanted();
-  if (wanted === null) {
-    status("Some fields need another value.");
-    return;
-  }
+  if (wanted === null) return status("Some fields need another value.");
   const { rows, clip, extra } = wanted;
   const own = token();
+  if (own === null) return status("The token is missing.");
+  const one = byId("way-one").checked;
   let result;
   try {
     result = await asking.ask("ask", { service, token: own, rows, clip });
   } catch (error) {
-    const one = error.name === "OutOfRangeError" && byId("way-one").checked;
-    if (one && form.refuse(error.message)) {
-      status("A field needs another value.");
-      return;
-    }
+    if (error.name === "OutOfRangeError" && one && form.refuse(error.message)) return status("A field needs another value.");
+    if (OF_ANSWERS.includes(error.name)) error.more = DO_NOT_TELL;
     throw error;
   }
-  const { readings } = result;
+  const { readings, refusal } = result;
   const notes = [moved(result)];
   if (result.clipped > 0) notes.push(`Values brought within their ranges: ${result.clipped}.`);
   if (extra.length > 0) notes.push(`Columns that the model does not know, which were not used: ${extra.join(", ")}.`);
-  byId("prediction").replaceChildren(
-    ...(byId("way-one").checked ? drawn(readings[0]) : [drawnTable(readings)]),
-  );
+  byId("prediction").replaceChildren(...(one ? drawn(readings[0]) : [drawnTable(readings)]));
   byId("moved").replaceChildren(...notes.map((each) => element("p", { class: "note" }, each)));
-  offer(readings);
+  offer(readings, one);
   show("result");
-  status(byId("way-one").checked ? said(readings[0]) : `${readings.length} rows are predicted.`, { shown: false });
+  if (refusal !== null) {
+    const more = ` The first ${readings.length} of ${rows.length} rows were answered before, and are below. The same rows again ask by the same queries, which are not counted twice.`;
+    return wrong({ ...refusal, more });
+  }
+  status(one ? said(readings[0]) : `${readings.length} rows are predicted.`, { shown: false });
   byId("result").scrollIntoView({ block: "nearest" });
 }
 
 /** A table's predictions as a file, which is made where somebody asks for it. */
-function offer(readings) {
-  show("save", byId("way-table").checked);
+function offer(readings, one) {
+  show("save", !one);
+  show("formulas", !one && about.formula);
   byId("save").onclick = () => give(written(listed(readings)), "predictions.csv", "text/csv");
 }
 
@@ -261,8 +275,17 @@ function onTable() {
   const area = byId("drop");
   const take = async (chosen) => {
     if (chosen === undefined) return;
+    // Nothing of a former file stays beside the name of one that is refused.
+    show("wrong", false);
+    dropped = "";
+    byId("pasted").value = "";
+    byId("dropped").textContent = "";
     if (chosen.size > 1 << 24) throw new TableError("a page takes files of 16 MiB at most: use hesc score");
-    dropped = await chosen.text();
+    try {
+      dropped = new TextDecoder("utf-8", { fatal: true }).decode(await chosen.arrayBuffer());
+    } catch {
+      throw new TableError(`${chosen.name} is no text in UTF-8: save it as “CSV UTF-8”`);
+    }
     byId("pasted").value = dropped.length > 100_000 ? "" : dropped;
     byId("dropped").textContent = `${chosen.name}, ${bytes(chosen.size)}`;
   };
@@ -290,8 +313,11 @@ async function start() {
   show("same", same);
   if (!isSecureContext || globalThis.crypto?.subtle === undefined)
     throw new Error("browsers encrypt on pages of https:// and of this machine alone: open this page by one of these");
-  byId("token").value = remembered();
-  byId("remember").checked = remembered() !== "";
+  byId("token").value = inTab((kept) => kept.getItem(TOKEN));
+  byId("remember").checked = byId("token").value !== "";
+  byId("remember").addEventListener("change", ({ target }) => {
+    if (!target.checked) inTab((kept) => kept.removeItem(TOKEN));
+  });
   const [made, compiled, plan] = await Promise.all([
     worker(),
     file("hesc/built/hesc_wasm_bg.wasm"),
@@ -301,6 +327,7 @@ async function start() {
   await asking.ask("start", compiled, [compiled.buffer]);
   show("open", plan === null);
   show("access");
+  status("");
   for (const id of ["way-one", "way-table"]) byId(id).addEventListener("change", way);
   byId("access").addEventListener("submit", (event) => {
     event.preventDefault();
