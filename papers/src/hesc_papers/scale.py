@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 IDENTIFIER: Final = "hesc:scale"
 TITLE: Final = "batches on processes and clusters"
 PEERS: Final = ("long",)
-LEAST: Final = {"scale.ray_two_workers": 1.7, "scale.ray_two_workers_search": 1.7}
+LEAST: Final = {
+    "scale.ray_two_workers": 1.7,
+    "scale.ray_two_workers_search": 1.7,
+    "scale.ray_two_workers_linkage": 1.7,
+}
 """What was asked for, at least, where two cores are free."""
 TARGETS: Final = {
     "scale.ray_overhead": 0.15,
@@ -44,9 +48,12 @@ class Size(NamedTuple):
     rounds: int
     rows: tuple[int, ...]
     """Rows of scoring, the last of which overhead is stated at."""
+    shared: int
+    """Rows of scoring that two workers share: seconds of work for each second of their start."""
     batch: int
     records: int
     queries: int
+    people: int
     killed: int
     """Rows over which a node is killed."""
     counted: int
@@ -55,9 +62,18 @@ class Size(NamedTuple):
     """Rows of a file that are scored, to see what memory does."""
 
 
-QUICK: Final = Size(1, (500, 1000), 250, 9000, 32, 2000, 6, (2000,))
+QUICK: Final = Size(1, (500, 1000), 2000, 250, 9000, 32, 500, 2000, 6, (2000,))
 FULL: Final = Size(
-    3, (10_000, 30_000, 100_000), 4096, 200_000, 4096, 100_000, 48, (100_000, 1_000_000)
+    rounds=3,
+    rows=(10_000, 30_000, 100_000),
+    shared=500_000,
+    batch=4096,
+    records=200_000,
+    queries=4096,
+    people=40_000,
+    killed=100_000,
+    counted=48,
+    memory=(100_000, 1_000_000),
 )
 LONG: Final = FULL._replace(memory=(1_000_000, 10_000_000))
 """With `--peer long`: a file of ten million rows, some five gigabytes, twenty minutes or more."""
@@ -84,7 +100,13 @@ def _reproduced(place: Place, size: Size, options: Options) -> Report:
     others = os.getloadavg()[0]
     rows: list[dict[str, Any]] = []
     ratios = _scoring(place, size, options.track(range(size.rounds), "scoring"), rows)
-    ratios |= _searching(place, size, options.track(range(size.rounds), "search"), rows)
+    for name, what, asked in (
+        ("search", f"{size.records:,} records", size.queries),
+        ("linkage", f"{size.people:,} people", size.people),
+    ):
+        tracked = options.track(range(size.rounds), name)
+        ratios |= _by_two(place, name, what, asked, tracked, rows)
+    ratios["scale.search_parts_wrong"] = float(case("parts", place, 2)["wrong"])
     ratios |= _killed(place, size, rows)
     ratios |= _memory(place, size, rows)
     return Report(
@@ -103,6 +125,8 @@ def _reproduced(place: Place, size: Size, options: Options) -> Report:
             "plain: one call in one process, callables made before. Ray: map_batches on a local "
             "cluster whose nodes have one processor each, start included; processes of the "
             "cluster were there before, but for ray_first_start_s",
+            "rows: of scores and files; queries of a search; people of each party of a linkage, "
+            "of which the first pass is linked, in blocks that are padded to one size",
             "two workers: medians over rounds of the time of one over that of two; they tell what "
             "two cores do where nobody else works (load average before, in parameters)",
             "running: without the seconds that the same took for a row a worker just before, "
@@ -123,7 +147,7 @@ def _scoring(
 ) -> dict[str, float]:
     """Plain calls, processes and clusters in turns."""
     found: dict[tuple[str, int], list[float]] = {}
-    running: dict[str, list[float]] = {}
+    running: dict[tuple[str, int], list[float]] = {}
     starts: list[float] = []
     first: list[float] = []
 
@@ -132,7 +156,7 @@ def _scoring(
             raise RuntimeError(f"{kind} gave {result['rows']} rows of {count}")
         found.setdefault((kind, count), []).append(result["seconds"])
         if "start" in result:
-            running.setdefault(kind, []).append(result["seconds"] - result["start"])
+            running.setdefault((kind, count), []).append(result["seconds"] - result["start"])
             starts.append(result["start"])
             first.append(result["first"])
 
@@ -140,75 +164,72 @@ def _scoring(
     for _ in rounds:
         for count in size.rows:
             add("plain", count, case("plain", place, count))
+        add("ray 1", most, case("ray", place, most, 1, size.batch))
         for workers in (1, 2):
-            add(f"ray {workers}", most, case("ray", place, most, workers, size.batch))
             add(f"processes {workers}", most, case("engine", place, most, workers, size.batch))
+            by_ray = case("ray", place, size.shared, workers, size.batch)
+            add(f"ray {workers}", size.shared, by_ray)
     for (kind, count), seconds in found.items():
-        middle = statistics.median(seconds)
-        rows.append(
-            {
-                "what": f"scores: {kind}",
-                "rows": count,
-                "seconds": middle,
-                "least": min(seconds),
-                "most": max(seconds),
-                "us a row": 1e6 * middle / count,
-            }
-        )
-
-    def over(one: str, other: str) -> float:
-        pairs = zip(found[one, most], found[other, most], strict=True)
-        return statistics.median(a / b for a, b in pairs)
+        rows.append(_row(f"scores: {kind}", count, seconds))
+        rows[-1]["us a row"] = 1e6 * statistics.median(seconds) / count
 
     medians = [statistics.median(found["plain", count]) for count in size.rows]
+    ray, two = (found[f"ray {workers}", size.shared] for workers in (1, 2))
+    processes = [found[f"processes {workers}", most] for workers in (1, 2)]
+    plain = found["plain", most]
     return {
-        "scale.ray_two_workers": over("ray 1", "ray 2"),
-        "scale.ray_overhead": over("ray 1", "plain") - 1,
+        "scale.ray_two_workers": _over(ray, two),
+        "scale.ray_overhead": _over(found["ray 1", most], plain) - 1,
         "scale.ray_start_s": statistics.median(starts),
         "scale.ray_first_start_s": statistics.median(first),
-        "scale.ray_two_workers.running": statistics.median(
-            one / two for one, two in zip(running["ray 1"], running["ray 2"], strict=True)
+        "scale.ray_two_workers.running": _over(
+            running["ray 1", size.shared], running["ray 2", size.shared]
         ),
-        "scale.ray_overhead.running": statistics.median(
-            ray / plain - 1
-            for ray, plain in zip(running["ray 1"], found["plain", most], strict=True)
-        ),
-        "scale.processes_two_workers": over("processes 1", "processes 2"),
-        "scale.processes_overhead": over("processes 1", "plain") - 1,
+        "scale.ray_overhead.running": _over(running["ray 1", most], plain) - 1,
+        "scale.processes_two_workers": _over(*processes),
+        "scale.processes_overhead": _over(processes[0], plain) - 1,
         "scale.scoring_exponent": _power(size.rows, medians),
         "scale.rows_a_core_second": most / medians[-1],
         "scale.cores_for_1e9_an_hour": 1e9 * medians[-1] / most / 3600,
     }
 
 
-def _searching(
-    place: Place, size: Size, rounds: Iterable[int], rows: list[dict[str, Any]]
+def _row(what: str, count: int, seconds: list[float]) -> dict[str, Any]:
+    middle = statistics.median(seconds)
+    return {
+        "what": what,
+        "rows": count,
+        "seconds": middle,
+        "least": min(seconds),
+        "most": max(seconds),
+    }
+
+
+def _over(one: list[float], other: list[float]) -> float:
+    """The median of ratios, each of one round."""
+    return statistics.median(a / b for a, b in zip(one, other, strict=True))
+
+
+def _by_two(
+    place: Place,
+    name: str,
+    what: str,
+    asked: int,
+    rounds: Iterable[int],
+    rows: list[dict[str, Any]],
 ) -> dict[str, float]:
+    """The same work by a worker of a cluster and by two."""
     found: dict[int, list[float]] = {1: [], 2: []}
     running: dict[int, list[float]] = {1: [], 2: []}
     for _ in rounds:
         for workers, seconds in found.items():
-            result = case("search", place, size.queries, workers)
+            result = case(name, place, asked, workers)
             seconds.append(result["seconds"])
             running[workers].append(result["seconds"] - result["start"])
-    for workers, seconds in found.items():
-        rows.append(
-            {
-                "what": f"search: ray {workers}, {size.records:,} records",
-                "rows": size.queries,
-                "seconds": statistics.median(seconds),
-                "least": min(seconds),
-                "most": max(seconds),
-            }
-        )
+    rows += [_row(f"{name}: ray {n}, {what}", asked, seconds) for n, seconds in found.items()]
     return {
-        "scale.ray_two_workers_search": statistics.median(
-            one / two for one, two in zip(found[1], found[2], strict=True)
-        ),
-        "scale.ray_two_workers_search.running": statistics.median(
-            one / two for one, two in zip(running[1], running[2], strict=True)
-        ),
-        "scale.search_parts_wrong": float(case("parts", place, 2)["wrong"]),
+        f"scale.ray_two_workers_{name}": _over(found[1], found[2]),
+        f"scale.ray_two_workers_{name}.running": _over(running[1], running[2]),
     }
 
 
@@ -263,15 +284,17 @@ def _power(x: Iterable[float], y: Iterable[float]) -> float:
 
 
 def plot(report: Report, path: Path) -> None:
-    """Seconds of each way to score the most rows, and to search."""
+    """Seconds of each way to score, search and link."""
     from hesc_papers.plots import figure
 
-    with figure(path, (11, 4.2), (1, 2)) as (left, right):
-        for axes, kind in ((left, "scores"), (right, "search")):
-            shown = [row for row in report.rows if row["what"].startswith(kind)]
-            most = max(row["rows"] for row in shown)
-            shown = [row for row in shown if row["rows"] == most][::-1]
-            names = [row["what"].partition(": ")[2] for row in shown]
-            axes.barh(names, [row["seconds"] for row in shown], color="tab:green")
+    with figure(path, (13, 4.2), (1, 3)) as all_axes:
+        for axes, kind in zip(all_axes, ("scores", "search", "linkage"), strict=True):
+            shown = [row for row in report.rows if row["what"].startswith(kind)][::-1]
+            names = [
+                f"{row['what'].split(': ')[1].split(',')[0]}, {row['rows']:,}" for row in shown
+            ]
+            bars = axes.barh(names, [row["seconds"] for row in shown], color="tab:green")
+            axes.bar_label(bars, fmt=" %.3g", fontsize=8)
+            axes.margins(x=0.15)
             axes.set_xlabel("seconds, start and all")
-            axes.set_title(f"{kind}: {most:,} rows")
+            axes.set_title(kind)

@@ -31,6 +31,9 @@ from hesc.batch.server_side import (
     budget_of,
     part_of_index,
 )
+from hesc.protocols.linkage.block_runs import LinkBlocks, tables_of
+from hesc.protocols.linkage.blocking import place_of
+from hesc.protocols.linkage.demonstration import prepare_people
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -248,18 +251,21 @@ def timed_ray(place: Place, rows: int, workers: int, batch: int) -> dict[str, An
     made = {"folder": str(place.folder), "name": "scores"}
     with cluster([1] * workers):
         table = place.table(rows)
-        return _mapped(ScoreRows, made, _blocks(table, max(8, rows // batch)), workers)
+        blocks = _blocks(table, max(8, rows // batch))
+        return _mapped(ScoreRows, made, blocks, workers, table.slice(0, 1))
 
 
-def _mapped(make: type, made: dict[str, Any], blocks: list[Any], workers: int) -> dict[str, Any]:
-    """Seconds of `map_batches` over blocks, and before it of two over a row for each worker.
+def _mapped(
+    make: type, made: dict[str, Any], blocks: list[Any], workers: int, small: Any
+) -> dict[str, Any]:
+    """Seconds of `map_batches` over blocks, and before it of two over a small one for each worker.
 
     The first of these starts processes that the others find, as the second query of a day does.
     """
     import ray
 
     found: dict[str, Any] = {}
-    few = [blocks[0].slice(0, 1)] * workers
+    few = [small] * workers
     for name, given in (("first", few), ("start", few), ("seconds", blocks)):
         dataset = ray.data.from_arrow(given)
         start = time.perf_counter()
@@ -294,7 +300,23 @@ def timed_search(place: Place, queries: int, workers: int) -> dict[str, Any]:
     asked = asks(table)
     blocks = _blocks(asked, asked.num_rows)
     with cluster([1] * workers):
-        return _mapped(AnswerQueries, place.server("search"), blocks, workers)
+        return _mapped(AnswerQueries, place.server("search"), blocks, workers, blocks[0])
+
+
+def timed_linkage(place: Place, people: int, workers: int) -> dict[str, Any]:
+    """Seconds that workers of a cluster take for a pass over so many people, start and all."""
+    # People are drawn, and nothing is read.
+    del place
+    prepared = prepare_people(people, "padded")
+    plan = prepared.plan
+    # Of the second pass who matched in the first is left out: it comes behind.
+    passes = plan.agreed_blocks.passes
+    numbers = [number for number in plan.blocks if place_of(passes, number).at == 0]
+    blocks = list(tables_of(plan, numbers, prepared.sender, prepared.comparer))
+    made = {"plan": plan.to_bytes(), "threshold": prepared.threshold.distance}
+    small = min(blocks, key=lambda table: table.nbytes)
+    with cluster([1] * workers):
+        return _mapped(LinkBlocks, made, blocks, workers, small)
 
 
 def parts_of_search(place: Place, parts: int) -> dict[str, Any]:
@@ -538,6 +560,7 @@ CASES: Final[dict[str, Callable[..., dict[str, Any]]]] = {
     "ray": timed_ray,
     "engine": timed_engine,
     "search": timed_search,
+    "linkage": timed_linkage,
     "parts": parts_of_search,
     "killed dataset": killed_dataset,
     "killed budget": killed_budget,
