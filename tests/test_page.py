@@ -20,10 +20,14 @@ import httpx
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from typer.testing import CliRunner
 
 import hesc
@@ -35,6 +39,7 @@ from hesc.ml import (
     PrivateMLPClassifier,
     PrivateNeighbours,
     PrivateRegressor,
+    Scores,
     Search,
     Trees,
     deployment,
@@ -45,7 +50,7 @@ from hesc.search import Index, SearchPlan, SearchServer
 from hesc.serve import pages
 from hesc_papers.chromium import PROGRAM, WAIT, Browser, ScriptError
 from hesc_papers.static_site import StaticSite
-from tests.test_remote import TOKEN, Running, running
+from tests.test_remote import TOKEN, Running, book, running
 from tests.test_web import NAMES as SCORES
 from tests.test_web import _made
 
@@ -303,15 +308,41 @@ class Page:
 
     def take(self, words: str, **paths: Path) -> None:
         """Gives the page a key of Python."""
-        root = self.tab.send("DOM.getDocument")["root"]["nodeId"]
         for name, path in paths.items():
-            found = self.tab.send(
-                "DOM.querySelector", nodeId=root, selector=f"#{name.replace('_', '-')}"
-            )
-            self.tab.send("DOM.setFileInputFiles", nodeId=found["nodeId"], files=[str(path)])
+            self.choose(name.replace("_", "-"), path)
         self.put("take-words", words)
         self.tab.run("document.getElementById('key-take').requestSubmit()")
         self.tab.until("!document.body.hasAttribute('data-busy')")
+
+    def choose(self, name: str, path: Path) -> None:
+        """Gives the page a file."""
+        root = self.tab.send("DOM.getDocument")["root"]["nodeId"]
+        found = self.tab.send("DOM.querySelector", nodeId=root, selector=f"#{name}")
+        self.tab.send("DOM.setFileInputFiles", nodeId=found["nodeId"], files=[str(path)])
+
+    def asked(self) -> None:
+        """Asks, and waits until the page has done with it, whatever it shows."""
+        self.click("predict")
+        self.tab.until("!document.body.hasAttribute('data-busy')")
+
+    def hidden(self, name: str) -> bool:
+        found: bool = self.tab.run(f"document.getElementById({json.dumps(name)}).hidden")
+        return found
+
+    def in_view(self, name: str) -> bool:
+        found: bool = self.tab.run(
+            f"{{ const it = document.getElementById({json.dumps(name)}).getBoundingClientRect(); "
+            "it.height > 0 && it.top >= 0 && it.bottom < innerHeight + 1 }"
+        )
+        return found
+
+    def sized(self, width: int, height: int = 640, *, touched: bool = False) -> None:
+        """A window of this size, of a telephone where it is touched."""
+        self.tab.send(
+            "Emulation.setDeviceMetricsOverride",
+            width=width, height=height, deviceScaleFactor=1, mobile=touched,
+        )  # fmt: skip
+        self.tab.send("Emulation.setTouchEmulationEnabled", enabled=touched)
 
     def kept(self) -> None:
         self.tab.until("document.getElementById('key').dataset.state === 'kept'")
@@ -435,6 +466,12 @@ def _takes_a_key(
         files["public_file"] = tmp_path / "public.keys"
     page.take("wrong words", **files)
     assert page.wrong()[0] == "DecryptionError"
+    assert "Do not tell" not in page.wrong()[1]
+    if plan.needs_keys:
+        (tmp_path / "junk.keys").write_bytes(bytes(100))
+        page.take("other words", **files | {"public_file": tmp_path / "junk.keys"})
+        assert "none of this model" in page.wrong()[1]
+        page.table(rows)  # by the key that was there before
     page.take("other words", **files)
     assert page.wrong() == ("", "")
     page.table(rows)
@@ -489,7 +526,7 @@ def test_a_form_is_of_the_plan(
     for age, said in (
         ("", "Fill this in"),
         ("old", "no number"),
-        ("30,5", "point"),
+        ("12,345", "nothing between thousands"),
         ("9999", "beyond the range"),
     ):
         page.click("fill")
@@ -584,6 +621,7 @@ def test_altered_files_are_refused(service: Service, site: StaticSite, browser: 
         page.tab.until("document.readyState === 'complete'")
         if name in pages.ordered(whole, "hesc/page/page.js"):
             assert page.wrong() == ("", "")  # nothing runs at all
+            assert "do not use this page" in page.text("status")
         else:
             page.tab.until("!document.getElementById('wrong').hidden")
             assert name in page.wrong()[1]
@@ -910,4 +948,330 @@ def test_nobody_but_host_and_service_is_asked(
         address = each.split(" ", 1)[1]
         assert address.startswith((site.url, service.url, "blob:", "data:")), each
         assert TOKEN not in address
+    page.clean()
+
+
+# What a stranger found
+
+
+def odd() -> tuple[Any, pd.DataFrame]:
+    """Long names, words and categories that others may stand beside, and classes like formulas."""
+    rng = np.random.default_rng(3)
+    rows = pd.DataFrame(
+        {
+            "Kraftfahrzeughaftpflichtversicherungsbeitragshöhe (EUR)": rng.uniform(100, 5e3, 90),
+            "city": rng.choice(["Köln", "Oslo"], 90),
+            "grade": rng.choice([1, 2, 3], 90),
+            "level": rng.choice([10, 20], 90),
+        }
+    )
+    columns = make_column_transformer(
+        (StandardScaler(), list(rows.columns[:1])),
+        (OneHotEncoder(handle_unknown="ignore"), ["city", "grade"]),
+        (OneHotEncoder(), ["level"]),
+    )
+    long = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamter"
+    classes = np.where((rows["city"] == "Oslo") ^ (rows["grade"] == 2), long, "=1+1")
+    made = PrivateClassifier(make_pipeline(columns, LogisticRegression())).fit(rows, classes)
+    made.plan(rows, Scores(), table=False)
+    return made, rows
+
+
+@seen
+def test_words_are_those_that_the_model_knows(
+    site: StaticSite, browser: Browser, tmp_path: Path
+) -> None:
+    """Spaces and ways to write an umlaut change no prediction; what is unknown is said before."""
+    made, rows = odd()
+    made.save(tmp_path / "odd", sample=0)
+    with running(tmp_path, tmp_path, "odd", origins=[site.url]) as there:
+        site.files.clear()
+        site.files.update(pages.page(made.client().plan, service=there.url).files)
+        page = Page.ready(browser, site.url, browser.context())
+        field = "document.getElementById('feature-1')"
+        for name in ("autocapitalize", "autocomplete"):
+            assert page.tab.run(f"{field}.getAttribute('{name}')") == "off"
+        assert page.tab.run(f"{field}.getAttribute('spellcheck')") == "false"
+        assert "knows 1, 2, 3" in page.text("feature-2-hint")
+        options = "[...document.getElementById('feature-3').options].map((e) => e.value)"
+        assert page.tab.run(options) == ["", "10", "20"]
+        page.click("fill")
+        page.put("feature-0", "1500,5")
+        found = {}
+        for word in ("Köln", " Ko\u0308ln ", "Oslo", "Atlantis", "oslo"):
+            page.put("feature-1", word)
+            unknown = word in ("Atlantis", "oslo")
+            assert ("does not know" in page.text("feature-1-wrong")) == unknown, word
+            page.predict()
+            assert page.wrong() == ("", "")
+            assert ("does not know" in page.text("feature-1-wrong")) == unknown, word
+            shown = "document.querySelector('#prediction tbody .digits').innerText"
+            found[word] = float(page.tab.run(shown).rstrip(" %"))
+        assert found[" Ko\u0308ln "] == pytest.approx(found["Köln"], abs=2)
+        assert found["Atlantis"] == pytest.approx(found["oslo"], abs=2)
+        assert abs(found["Köln"] - found["Oslo"]) > 4
+        assert abs(found["Köln"] - found["oslo"]) > 4
+        page.put("feature-2", "7")
+        assert "does not know" in page.text("feature-2-wrong")
+        # Long names fit a narrow window, of tables too; what a spreadsheet would run is told.
+        page.sized(320)
+        wide = "document.documentElement.scrollWidth"
+        cut = (
+            "{ const it = document.getElementById('prediction'); it.scrollWidth - it.clientWidth }"
+        )
+        assert page.tab.run(wide) <= 320
+        assert page.hidden("formulas")
+        page.table(rows[:3])
+        assert page.tab.run(wide) <= 320
+        assert page.tab.run(cut) == 0
+        assert "import the column as text" in page.text("formulas")
+        page.clean()
+
+
+@seen
+def test_an_old_prediction_answers_no_new_values(
+    service: Service, site: StaticSite, browser: Browser
+) -> None:
+    """It goes when the next is asked for; what is wrong is in view on a telephone."""
+    page = Page.ready(browser, service.page(site, "words"), browser.context())
+    page.sized(360)
+    page.click("fill")
+    page.predict()
+    page.put("feature-0", "old")
+    page.asked()
+    assert page.hidden("result")
+    assert page.in_view("feature-0-wrong")
+    page.click("fill")
+    page.put("token", "")
+    page.asked()
+    assert page.hidden("result")
+    assert "Paste the token" in page.text("token-wrong")
+    assert page.in_view("token-wrong")
+    assert page.tab.run("document.activeElement.id") == "token"
+    page.put("token", "x" * 40)
+    page.asked()
+    assert "does not take this token" in page.text("token-wrong")
+    assert page.in_view("token-wrong")
+    page.put("token", TOKEN)
+    page.click("way-table")
+    page.put("pasted", "age,city\n30,Oslo")
+    page.tab.run("scrollTo(0, 0)")
+    page.asked()
+    assert page.in_view("wrong")
+    assert page.text("token-wrong") == ""
+    page.tab.close()
+
+
+@seen
+def test_fingers_find_what_they_touch(service: Service, site: StaticSite, browser: Browser) -> None:
+    page = Page(browser, "about:blank", browser.context())
+    page.sized(360, touched=True)
+    page.tab.goto(service.page(site, "words"))
+    page.opened()
+    small = page.tab.run(
+        "[...document.querySelectorAll('button, input, select, textarea, summary, .ways label, "
+        ".choice label')].filter((each) => each.checkVisibility() && "
+        "!['checkbox', 'radio'].includes(each.type) && "
+        "each.getBoundingClientRect().height < 44).map((each) => each.outerHTML)"
+    )
+    assert small == []
+    page.clean()
+
+
+@seen
+def test_files_that_are_no_text_in_utf8_are_refused(
+    service: Service, site: StaticSite, browser: Browser, tmp_path: Path
+) -> None:
+    """And nothing of the file before them is left."""
+    page = Page.ready(browser, service.page(site, "words"), browser.context())
+    page.click("way-table")
+    good, latin, long = (tmp_path / name for name in ("good.csv", "latin.csv", "long.csv"))
+    good.write_bytes("age,city,paid\n30,Köln,0.5\n".encode())
+    latin.write_bytes("age,city,paid\n30,Köln,0.5\n".encode("latin-1"))
+    long.write_bytes(bytes((1 << 24) + 1))
+    for bad, said in ((latin, "latin.csv is no text in UTF-8"), (long, "16 MiB")):
+        page.choose("table-file", good)
+        page.tab.until("document.getElementById('pasted').value !== ''")
+        assert page.hidden("wrong")
+        page.choose("table-file", bad)
+        page.tab.until("!document.getElementById('wrong').hidden")
+        assert said.lower() in page.wrong()[1].lower()
+        assert page.tab.run("document.getElementById('pasted').value") == ""
+        assert page.text("dropped") == ""
+    page.clean()
+
+
+@seen
+def test_a_key_is_kept_whatever_came_of_its_query(
+    service: Service, site: StaticSite, browser: Browser, tmp_path: Path
+) -> None:
+    """The next query, after a reload, does not say by another key that an answer failed."""
+    page = Page.ready(browser, service.page(site, "iris"), browser.context())
+    page.click("fill")
+    try:
+        service.altered = lambda answer: answer[:-1]
+        page.predict()
+        assert page.wrong()[0] == "WireError"
+    finally:
+        service.altered = None
+    query, answer = service.asked[-1]
+    page.kept()
+    page.tab.send("Page.reload")
+    page.tab.until("document.getElementById('key').dataset.state === 'kept'")
+    plan = service.plans["iris"]
+    secret = page.key(tmp_path / "page.key", plan.params)
+    registry.client_of(plan, secret=secret).decrypt(answer, query=query)
+    page.clean()
+
+
+@seen
+def test_open_tabs_learn_of_keys(
+    service: Service, site: StaticSite, browser: Browser, tmp_path: Path
+) -> None:
+    """Of two tabs that are open, the second asks under the key that the first kept or forgot."""
+    context, address = browser.context(), service.page(site, "iris")
+    plan = service.plans["iris"]
+    one, two = (Page.ready(browser, address, context) for _ in range(2))
+    one.click("fill")
+    one.predict()
+    one.kept()
+    two.kept()
+    two.click("fill")
+    two.predict()
+    query, answer = service.asked[-1]
+    secret = one.key(tmp_path / "one", plan.params)
+    registry.client_of(plan, secret=secret).decrypt(answer, query=query)
+    two.click("key-forget")
+    one.tab.until("document.getElementById('key').dataset.state === 'new'")
+    one.predict()
+    query, answer = service.asked[-1]
+    with pytest.raises(hesc.KeyMismatchError):
+        registry.client_of(plan, secret=secret).decrypt(answer, query=query)
+    one.clean()
+    two.clean()
+
+
+@seen
+def test_a_kept_key_that_was_damaged_is_told_and_replaced(
+    service: Service, site: StaticSite, browser: Browser
+) -> None:
+    page = Page.ready(browser, service.page(site, "hidden"), browser.context())
+    page.click("fill")
+    for damage in ("new Uint8Array(it.box)[5] ^= 1", "it.publicKeys[5] ^= 1", "delete it.iv"):
+        page.predict()
+        assert page.wrong() == ("", "")
+        page.kept()
+        page.tab.run(
+            f"""(async () => {{
+              const opening = indexedDB.open("hesc");
+              await new Promise((done) => {{ opening.onsuccess = done; }});
+              const all = opening.result;
+              const store = () => all.transaction("keys", "readwrite").objectStore("keys");
+              const of = (asking) =>
+                new Promise((done) => {{ asking.onsuccess = () => done(asking.result); }});
+              const [[digest], [it]] = [await of(store().getAllKeys()), await of(store().getAll())];
+              {damage};
+              await of(store().put(it, digest));
+              all.close();
+            }})()"""
+        )
+        page.tab.send("Page.reload")
+        page.tab.until("document.getElementById('key').dataset.state === 'damaged'")
+        assert "was damaged" in page.text("key-state")
+        page.opened()
+        page.click("fill")
+    page.clean()
+
+
+@seen
+def test_a_token_is_kept_for_its_service_alone(
+    service: Service, site: StaticSite, browser: Browser
+) -> None:
+    stored = "JSON.stringify(Object.keys(sessionStorage))"
+    page = Page.ready(browser, service.page(site, "words"), browser.context())
+    page.click("remember")
+    page.click("fill")
+    page.predict()
+    assert page.tab.run(stored) == json.dumps([f"hesc token {service.url}/"])
+    site.files.update(pages.page(service.plans["words"], service="http://127.0.0.1:9").files)
+    page.tab.send("Page.reload")
+    page.tab.until("document.body.dataset.ready && document.body.dataset.started")
+    assert page.tab.run("document.getElementById('token').value") == ""
+    service.page(site, "words")
+    page.tab.send("Page.reload")
+    page.tab.until("document.body.dataset.ready && document.getElementById('token').value")
+    page.click("remember")
+    assert page.tab.run(stored) == "[]"
+    page.clean()
+
+
+@seen
+def test_a_budget_that_ends_in_a_table_leaves_what_was_answered(
+    deployed: Path, site: StaticSite, browser: Browser, tmp_path: Path
+) -> None:
+    """And the same rows again are asked by the same queries: nothing is computed twice."""
+    tokens = book(tmp_path / "tokens.toml", answers=5)
+    with running(deployed, tmp_path, "forest", tokens=tokens, origins=[site.url]) as there:
+        (model,) = there.application.models.values()
+        computed, evaluate = list[bytes](), model.evaluate
+
+        def evaluated(opened: Any, query: bytes) -> Evaluated:
+            computed.append(query)
+            return evaluate(opened, query)
+
+        model.evaluate = evaluated
+        site.files.clear()
+        site.files.update(pages.page(model.plan, service=there.url).files)
+        page = Page.ready(browser, site.url, browser.context())
+        # Six queries, several at once: one of the later ones is refused.
+        rows = np.resize(load_iris().data, (6 * model.plan.rows, 4))
+        page.click("way-table")
+        page.put("pasted", frame(model.plan, rows).to_csv(index=False))
+        for _ in range(2):
+            page.predict()
+            name, text = page.wrong()
+            assert name == "ServiceError"
+            assert "used up" in text
+            told = re.findall(rf"first (\d+) of {len(rows)} rows were answered", text)[0]
+            assert int(told) in {count * model.plan.rows for count in range(1, 6)}
+            assert f"Predictions of {told} rows" in page.text("prediction")
+            assert len(computed) == 5
+        book(tmp_path / "tokens.toml", answers=9)
+        end = time.monotonic() + WAIT
+        while page.wrong() != ("", "") and time.monotonic() < end:
+            page.predict()
+        assert f"Predictions of {len(rows)} rows" in page.text("prediction")
+        assert len(computed) == len(set(computed)) == 6
+        page.tab.close()
+
+
+@seen
+def test_bytes_that_are_told_have_keys_and_queries_sent_again(
+    service: Service, site: StaticSite, browser: Browser
+) -> None:
+    page = Page.ready(browser, service.page(site, "hidden"), browser.context())
+    plan = service.plans["hidden"]
+    keys = len(registry.client_of(plan).public_keys())
+    for again in (keys + plan.sizes(1)[0], 0):
+        page.click("fill")
+        page.predict()
+        sent = re.findall(r"Sent ([\d,]+) (bytes|kB)", page.text("moved"))[0]
+        found = int(sent[0].replace(",", "")) * (1 if sent[1] == "bytes" else 1000)
+        assert found == pytest.approx(again + plan.sizes(1)[0], abs=500)
+    page.clean()
+
+
+@seen
+def test_a_service_of_any_number_of_models_is_listed(site: StaticSite, browser: Browser) -> None:
+    site.files.clear()
+    site.files.update(pages.page().files)
+    models = [{"digest": f"{place:064x}"} for place in range(200_000)]
+    site.files["v1/models"] = json.dumps({"models": models}).encode()
+    page = Page(browser, site.url, browser.context())
+    page.tab.until("document.body.dataset.started")
+    page.put("token", TOKEN)
+    page.click("open")
+    page.tab.until("!document.getElementById('model-field').hidden")
+    assert page.tab.run("document.getElementById('model').options.length") == 1001
+    assert "The first 1000 of 200000" in page.text("status")
     page.clean()

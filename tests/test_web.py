@@ -296,7 +296,7 @@ def test_features_are_those_of_scikit_learn(node: Node, case: dict[str, Any]) ->
 
 
 def _averages() -> Iterator[LinearPlan]:
-    """Plans of several models whose probabilities are averaged: two classes and three, every link."""
+    """Plans of several models whose probabilities are averaged, by every link."""
     one, other = (LogisticRegression(C=by, max_iter=1000) for by in (1.0, 0.01))
     sigmoid = CalibratedClassifierCV(one, cv=2)
     isotonic = CalibratedClassifierCV(one, method="isotonic", cv=2)

@@ -32,5 +32,7 @@ export class ServiceError extends HescError {
     this.status = status;
     /** Answers that came to queries of the same call, before the one that was refused. */
     this.answered = [];
+    /** Whether the same request may do better. */
+    this.again = true;
   }
 }

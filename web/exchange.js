@@ -218,7 +218,8 @@ export async function exchange(asked, { patience, timeout }, around = world) {
 }
 
 function givenUp(found, seconds) {
-  if (found instanceof Failed) return new ServiceError(`the service does not answer: ${found.said}`);
+  if (found instanceof Failed)
+    return Object.assign(new ServiceError(`the service does not answer: ${found.said}`), { again: found.again });
   const problem = found.problem || "nothing said";
   return new ServiceError(
     `the service was busy, or failed, for ${seconds.toFixed(0)} seconds (status ${found.status}, ${problem}): ` +

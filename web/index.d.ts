@@ -25,6 +25,8 @@ export declare class ServiceError extends HescError {
   readonly status: number;
   /** Of `Client.answers`: answers to the queries before the one that was refused, in their order. */
   readonly answered: readonly Uint8Array[];
+  /** Whether the same request may do better. */
+  readonly again: boolean;
 }
 
 export interface Fidelity {

@@ -186,7 +186,7 @@ function numberCells(reading, ends) {
     const { value, half } = rounded(number);
     return [
       element("td", { class: "digits" }, value, element("span", { class: "around" }, half === null ? "" : ` ± ${half}`)),
-      element("td", { class: "drawn" }, dotted(number, ends[place])),
+      element("td", { class: "drawn axis" }, dotted(number, ends[place])),
     ];
   });
 }
@@ -224,7 +224,7 @@ export function drawnTable(readings) {
   else heads.push("prediction", ...(readings[0].shares === null ? [] : ["probability", ""]));
   const head = heads.map((each) => {
     if (typeof each === "string" && each !== "") return element("th", { scope: "col" }, each);
-    return element("td", { class: "drawn" }, each === "" ? "" : marked(each));
+    return each === "" ? element("td", { class: "drawn" }) : element("td", { class: "drawn axis" }, marked(each));
   });
   const rows = readings.slice(0, SHOWN).map((reading, at) => {
     const cells = numbers ? numberCells(reading, ends) : records ? recordCells(reading) : classCells(reading);

@@ -52,11 +52,21 @@ function wrong({ name, message, problem, more = "" }) {
   else byId("wrong").scrollIntoView({ block: "nearest" });
 }
 
-/** Says beside the token what is wrong with it. */
+/** Says beside the token what is wrong with it, until it is another one. */
 function ofToken(text) {
   byId("token-wrong").textContent = text;
   byId("token").setAttribute("aria-invalid", "true");
   byId("token").focus();
+}
+
+function onToken() {
+  byId("token").addEventListener("input", ({ target }) => {
+    byId("token-wrong").textContent = "";
+    target.removeAttribute("aria-invalid");
+  });
+  byId("remember").addEventListener("change", ({ target }) => {
+    if (!target.checked) inTab((kept) => kept.removeItem(TOKEN));
+  });
 }
 
 /** Does what takes a while, once at a time, and says what goes wrong. */
@@ -81,8 +91,6 @@ async function busy(button, text, work) {
 
 function token() {
   const found = byId("token").value.trim();
-  byId("token").removeAttribute("aria-invalid");
-  byId("token-wrong").textContent = "";
   if (found === "") {
     ofToken("Paste the token that the service’s owner gave you.");
     return null;
@@ -315,9 +323,7 @@ async function start() {
     throw new Error("browsers encrypt on pages of https:// and of this machine alone: open this page by one of these");
   byId("token").value = inTab((kept) => kept.getItem(TOKEN));
   byId("remember").checked = byId("token").value !== "";
-  byId("remember").addEventListener("change", ({ target }) => {
-    if (!target.checked) inTab((kept) => kept.removeItem(TOKEN));
-  });
+  onToken();
   const [made, compiled, plan] = await Promise.all([
     worker(),
     file("hesc/built/hesc_wasm_bg.wasm"),

@@ -1,6 +1,6 @@
 /** Where the key and the token are. No message of this worker has the key, but for one that the person asks for, sealed. */
 
-import { Client, HescError, LocalClient, Plan, ServiceError, ShapeError, started } from "../index.js";
+import { Client, HescError, LocalClient, Plan, ShapeError, started } from "../index.js";
 import { world } from "../exchange.js";
 import { columns } from "./columns.js";
 import { forget, keep, opened, stored } from "./keys.js";
@@ -175,7 +175,7 @@ const calls = {
       };
     } catch (error) {
       // An answer that cannot be read is not asked for again by the same query, which would say so.
-      if (!(error instanceof ServiceError)) unanswered = null;
+      if (!error.again) unanswered = null;
       throw error;
     } finally {
       setTimeout(() => inTurn(() => keepLater(local)));
