@@ -185,11 +185,19 @@ def test_what_cannot_be_is_refused(
         ),
         *(
             (
-                hesc.ParameterError,
-                "1 to 10",
+                hesc.HescError,
+                "rounds",
                 lambda rounds=rounds: key.with_keystream(nonce, data, rounds),
             )
-            for rounds in (0, 11, 2**40)
+            for rounds in (0, 11, 2**40, True, 1.5, None)
+        ),
+        *(
+            (
+                hesc.HescError,
+                "to_bytes|12 bytes",
+                lambda nonce=each: key.with_keystream(nonce, data, 1),
+            )
+            for each in (b"short", "x" * 12, None)
         ),
         (hesc.ParameterError, "16 bytes", lambda: AesKey.from_bytes(b"short")),
         (TypeError, "secret_bytes", lambda: pickle.dumps(key)),

@@ -68,6 +68,7 @@ def test_packed_numbers_have_digits() -> None:
     rows = np.random.default_rng(2).integers(0, 8, (params.slot_count, params.slot_degree or 0))
     packed = EncryptedSlots.from_bytes(params, encrypt_slots(secret, rows)).with_keys(public)
     third = packed.unpack([2])[0].digits()
+    assert all(secret.noise_budget(bit) >= bit.noise_budget for bit in third)
     assert np.array_equal(
         [decrypt_slots(secret, bit) for bit in third], digits_of(rows[:, 2], 2, 3)
     )

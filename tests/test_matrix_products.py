@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import hesc
+from hesc._native import primes_of_bits
 from hesc._support import memory
 from hesc.vectors import EncryptedVector, MatrixProduct
 from hesc.vectors.grids import MatrixGrids, MatrixShape
@@ -83,11 +84,15 @@ def test_products_are_numpys_and_as_stated(
     assert len(run.vectors) == plan.ciphertexts[2]
     for vector in run.vectors:
         assert vector.bound == plan.bound
-        assert vector.level == plan.level
+        # By public keys there is more noise, and of BGV a product may have fewer primes.
+        assert vector.level <= plan.level
+        assert scheme == "bgv" or vector.level == plan.level
         assert vector.error_bound <= plan.error_bound * (1 + 1e-12)
         # Integers in the clear decide about it, to a bit.
         assert vector.noise_budget >= plan.noise_budget - bool(exact and clear)
-    assert sum(len(vector.to_bytes()) for vector in run.vectors) == plan.bytes_down
+    down = sum(len(vector.to_bytes()) for vector in run.vectors)
+    assert down <= plan.bytes_down
+    assert scheme == "bgv" or down == plan.bytes_down
     assert len(run.public.to_bytes()) == plan.key_bytes
     size = hesc.params.wire_sizes.vector(plan.params, seeded=True)
     assert sum(map(len, up)) * size == plan.bytes_up
@@ -316,6 +321,123 @@ def test_products_follow_one_another_on_the_wire() -> None:
     down = [EncryptedVector.from_bytes(params, v.to_bytes()) for v in twice]
     found = plan.matrix([secret.decrypt(v) for v in down])
     assert np.abs(found - a @ a @ b).max() <= twice[0].error_bound
+
+
+@pytest.mark.parametrize("shape", [(8, 8, 8), (33, 65, 17)])
+@pytest.mark.parametrize("objective", ["latency", "bytes"])
+def test_bytes_are_those_of_who_holds_the_secret_key(
+    shape: tuple[int, int, int], objective: str
+) -> None:
+    """His ciphertexts have less noise, so that a product of BGV has more primes."""
+    rows, inner, columns = shape
+    params = params_of("bgv")
+    plan = MatrixProduct(
+        params, (rows, inner), (inner, columns), bounds=(7, 5), objective=objective
+    )
+    secret, public = hesc.keygen(params, **plan.keys)
+    a, b = drawn(plan, (7, 5), seed=1)
+    up = [
+        [secret.encrypt_to_bytes(vector, bound=bound) for vector in lay(matrix)]
+        for lay, matrix, bound in ((plan.left, a, 7), (plan.right, b, 5))
+    ]
+    assert sum(len(data) for side in up for data in side) == plan.bytes_up
+    read = [
+        [EncryptedVector.from_bytes(params, data).with_keys(public) for data in side] for side in up
+    ]
+    product = plan.multiply(*read)
+    assert [vector.level for vector in product] == [plan.level] * len(product)
+    assert sum(len(vector.to_bytes()) for vector in product) == plan.bytes_down
+    assert np.array_equal(plan.matrix([secret.decrypt(vector) for vector in product]), a @ b)
+
+
+def small_set(scheme: str) -> Any:
+    """A ring of 256 (insecure), where few entries fill a row of slots."""
+    *primes, modulus = primes_of_bits(512, [52, 50, 50, 50, 20])
+    own: dict[str, Any] = {"plain_modulus": modulus}
+    if scheme == "ckks":
+        primes, own = primes_of_bits(512, [54, 52, 40, 40]), {"scale": 2.0**40}
+    return hesc.Params.lattice(
+        scheme, 256, primes[1:], special_moduli=primes[:1], assurance="insecure", **own
+    )
+
+
+class Chain:
+    """`w @ (v @ x)` by two plans: what encrypted `x` becomes is the operand of the second."""
+
+    def __init__(self, params: Any, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        inner, middle, rows, columns = rng.choice((1, 2, 3, 5, 8, 16, 33, 64, 130, 300), 4)
+        if seed % 2:
+            inner = middle = rows
+        v, w = rng.integers(-1, 2, (middle, inner)), rng.integers(-1, 2, (rows, middle))
+        x = rng.integers(-1, 2, (inner, columns))
+        if params.is_approximate:
+            v, w = v / inner, w / middle
+        self.expected = w @ v @ x
+        self.turned = bool(rng.random() < 0.5)
+        clear = "right" if self.turned else "left"
+        self.weights = [v.T, w.T] if self.turned else [v, w]
+        self.plans = [
+            MatrixProduct(
+                params, *self.ordered(weights.shape, shape), clear=clear, objective=objective
+            )
+            for weights, shape, objective in zip(
+                self.weights,
+                [(columns, inner), (columns, middle)]
+                if self.turned
+                else [x.shape, (middle, columns)],
+                rng.choice(("latency", "bytes"), 2),
+                strict=True,
+            )
+        ]
+        first, second = (plan.keys for plan in self.plans)
+        moves = {
+            "rotations": sorted({*first["rotations"], *second["rotations"]}),
+            "conjugate": first["conjugate"] or second["conjugate"],
+        }
+        self.secret, public = hesc.keygen(params, products=False, **moves)
+        lay = self.plans[0].left if self.turned else self.plans[0].right
+        declared: Any = {} if params.is_approximate else {"bound": 1}
+        vectors = lay(x.T if self.turned else x)
+        self.once = self.multiplied(0, [public.encrypt(v, **declared) for v in vectors])
+
+    def ordered(self, weights: Any, other: Any) -> tuple[Any, Any]:
+        """Both operands in their order, the one in the clear first but for transposes."""
+        return (other, weights) if self.turned else (weights, other)
+
+    def multiplied(self, at: int, vectors: list[EncryptedVector]) -> list[EncryptedVector]:
+        return self.plans[at].multiply(*self.ordered(self.weights[at], vectors))
+
+    @property
+    def fits(self) -> bool:
+        """Whether the second plan's operand has as many vectors, of these lengths."""
+        plan, at = self.plans[1], 0 if self.turned else 1
+        wanted = [plan.lengths[at]] * plan.ciphertexts[at]
+        return [len(vector) for vector in self.once] == wanted
+
+
+@pytest.mark.parametrize("scheme", ["bfv", "ckks"])
+def test_a_plan_takes_the_products_that_it_follows_and_no_others(scheme: str) -> None:
+    params = small_set(scheme)
+    followed = refused = 0
+    for seed in range(40):
+        chain = Chain(params, seed)
+        first, second = chain.plans
+        if second.follows(first):
+            followed += 1
+            assert chain.fits
+            twice = chain.multiplied(1, chain.once)
+            found = second.matrix([chain.secret.decrypt(vector) for vector in twice])
+            apart = np.abs((found.T if chain.turned else found) - chain.expected).max()
+            assert apart <= max(vector.error_bound for vector in twice), seed
+        elif chain.fits:
+            refused += 1
+            with pytest.raises(hesc.ParameterError, match="does not follow"):
+                chain.multiplied(1, chain.once)
+            with pytest.raises(hesc.ParameterError, match="does not follow"):
+                chain.multiplied(1, [vector + vector for vector in chain.once])
+    assert followed >= 8
+    assert refused >= 1
 
 
 def test_operands_of_lower_levels_are_taken() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from hesc._support.inputs import of_kind, whole
 from hesc.packing.messages import NORMAL, decoded, encoded
 from hesc.packing.slots import EncryptedSlots
-from hesc.secret.secret_key import SecretKey, for_vectors
+from hesc.secret.secret_key import SecretKey, for_vectors, native_in
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -50,10 +50,7 @@ def decrypt_slots(secret: SecretKey, slots: EncryptedSlots) -> NDArray[Any]:
         ParameterError: slots that are said to hold numbers and do not.
 
     """
-    params = for_vectors(secret)
+    for_vectors(secret)
     of_kind(slots, "slots", EncryptedSlots, "EncryptedSlots.from_bytes reads them")
-    # Digits are of a set of their own.
-    own = slots.params.plain_modulus == params.plain_modulus
-    native = secret.native if own else secret.native.in_set(slots.params)
-    plaintext = native.decrypt(slots.native)
+    plaintext = native_in(secret, slots.params).decrypt(slots.native)
     return np.asarray(decoded(slots.params, plaintext, slots.content))

@@ -158,12 +158,12 @@ class SecretKey:
         return found
 
     def noise_budget(self, ciphertext: Bindable) -> float:
-        """Bits of room that are really left in a vector, or in slots."""
+        """Bits of room that are really left in a vector, or in slots, their digits among them."""
         native: Any = getattr(ciphertext, "native", None)
         if not isinstance(ciphertext, Bindable) or native is None:
             raise ParameterError(f"this is no ciphertext but a {type(ciphertext).__name__}")
         for_vectors(self)
-        found: float = self._native.noise_budget(native)
+        found: float = native_in(self, ciphertext.params).noise_budget(native)
         return found
 
     # Streams and bits
@@ -255,6 +255,15 @@ def checked_secret(secret: SecretKey) -> SecretKey:
             f"hesc.keygen returns"
         )
     return secret
+
+
+def native_in(secret: SecretKey, params: Params) -> Any:
+    """The native key for a ciphertext's set: digits of slots are of a set of their own."""
+    of_digits = (
+        isinstance(params, VectorParams)
+        and params.plain_modulus != for_vectors(secret).plain_modulus
+    )
+    return secret.native.in_set(params) if of_digits else secret.native
 
 
 def for_vectors(secret: SecretKey) -> VectorParams:

@@ -55,6 +55,10 @@ class ClearDiagonals:
         length = (self.filled[1] * self.width, self.filled[0] * self.width)
         self.right_length, self.result_length = (params.slot_count,) * 2 if both else length
         self.lengths = (0, self.right_length)
+        alike = self.width, self.rows_of_slots, self.across, shape.columns
+        #: How the encrypted matrix lies in its vectors, and how the product does.
+        self.right_layout = (shape.inner, self.inner, self.filled[1], self.groups, *alike)
+        self.result_layout = (shape.rows, self.height, self.filled[0], self.down, *alike)
         large = range(0, self.diagonals, self.small)
         steps = {*range(self.small), *large}
         fold = self.filled[0]
@@ -126,11 +130,14 @@ class ClearDiagonals:
     def product(
         self, left: list[Any], right: list[_native.Ciphertext], operations: MatrixOperations
     ) -> Iterator[_native.Ciphertext]:
-        """The blocks of the product, row by row; those of the matrix in the clear are encoded."""
+        """The blocks of the product, column by column as those of the encrypted matrix come.
+
+        Those of the matrix in the clear are encoded.
+        """
         small = [step * self.width for step in range(self.small)]
         turned = [operations.turned(native, small) for native in right]
-        for i in range(self.down):
-            for j in range(self.across):
+        for j in range(self.across):
+            for i in range(self.down):
                 parts = [
                     self._block(
                         left[(i * self.groups + q) * self.diagonals :][: self.diagonals],
@@ -161,7 +168,7 @@ class ClearDiagonals:
         tall, columns = self.filled[0], self.width * self.rows_of_slots
         found = np.zeros((self.down * self.height, self.across * columns), dtype=vectors[0].dtype)
         for at, vector in enumerate(vectors):
-            i, j = divmod(at, self.across)
+            j, i = divmod(at, self.down)
             halves = [
                 half.reshape(-1, self.width)[:tall] for half in np.split(vector, self.rows_of_slots)
             ]

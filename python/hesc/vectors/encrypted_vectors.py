@@ -64,8 +64,12 @@ class EncryptedVector(OneCiphertext, Opaque):
         complex_values: bool = False,
         zeros_behind: bool = True,
         bound: int | None = None,
+        layout: tuple[object, ...] | None = None,
     ) -> None:
         super().__init__(params, native, keys)
+        #: How a matrix lies in it, as a product of matrices left it; None of all other vectors,
+        #: those that were read from bytes among them. Sums of vectors that agree keep it.
+        self.layout = layout
         #: The error of CKKS numbers, at most; 0 for exact schemes.
         self.error_bound = native.error_bound
         self.complex_values = complex_values
@@ -110,6 +114,7 @@ class EncryptedVector(OneCiphertext, Opaque):
         zeros_behind: bool | None = None,
         claimed: Bound | None = None,
         other: EncryptedVector | None = None,
+        layout: tuple[object, ...] | None = None,
     ) -> EncryptedVector:
         """A result, bound to keys if an operand is; complex if asked for or if this one is."""
         bound = self.claimed if claimed is None else claimed
@@ -121,6 +126,7 @@ class EncryptedVector(OneCiphertext, Opaque):
             complex_values=self.complex_values or complex_values,
             zeros_behind=self.zeros_behind if zeros_behind is None else zeros_behind,
             bound=bound.most,
+            layout=layout,
         )
 
     # Sums and products
@@ -164,6 +170,7 @@ class EncryptedVector(OneCiphertext, Opaque):
             complex_values=other.complex_values,
             zeros_behind=zeros,
             claimed=claimed,
+            layout=self.layout if self.layout == other.layout else None,
         )
 
     def __add__(self, other: EncryptedVector | ArrayLike) -> EncryptedVector:

@@ -218,6 +218,9 @@ class MatrixGrids:
         #: Vectors of the left matrix, of so many numbers, encrypted or not.
         self.vectors = self.down * self.groups, parts * self.piece
         self.result_length = self.piece
+        #: An operand has copies that a product has not: none is that of another product.
+        self.right_layout: tuple[int, ...] | None = None
+        self.result_layout = (shape.rows, shape.columns, *block, self.height, self.width)
         ahead = list(range(1, steps))
         #: Rotations of the left matrix: those back follow those ahead.
         self._left = ahead + [turn - steps for turn in ahead] * self.masked

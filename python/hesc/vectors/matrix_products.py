@@ -72,13 +72,14 @@ class MatrixProduct:
         rotations: rotations and exchanges of rows in one product of matrices.
         depth: products of ciphertexts in sequence: 1, or 0 with a matrix in the clear.
         levels: how many levels of CKKS a product takes; 0 for integers.
-        level: that of the result, of fresh operands.
-        noise_budget: bits of room that are left then; of integers in the clear, on which it
-            depends, to about a bit.
+        level: that of the result of fresh operands, at most: whoever encrypts by public keys has
+            more noise, and of BGV the result may have less.
+        noise_budget: bits of room that are left then, at least; of integers in the clear, on which
+            it depends, to about a bit.
         bound: BFV and BGV: what the product stays within, exactly; None without `bounds`.
         error_bound: CKKS: the error of each entry, at most, but for a chance of 7e-13.
         bytes_up: those of encrypted operands, as the owner of the secret key sends them.
-        bytes_down: those of the product.
+        bytes_down: those of the product, at most.
         key_bytes: those of public keys.
 
     Raises:
@@ -153,10 +154,12 @@ class MatrixProduct:
         self.products, self.rotations = work.products, work.hoisted + work.rotations
         self.masks = work.masks
         self.depth = 1 if self.clear is None else 0
-        blank = self._blank_product()
-        self.level, self.noise_budget = blank.level, blank.noise_budget
-        self.error_bound = blank.error_bound
-        self.levels = len(params.levels) - blank.level if params.is_approximate else 0
+        # Of operands by public keys, and of those by the secret one, which have less noise.
+        blanks = [self._blank_product(seeded=seeded) for seeded in (False, True)]
+        self.level = max(blank.level for blank in blanks)
+        self.noise_budget = min(blank.noise_budget for blank in blanks)
+        self.error_bound = max(blank.error_bound for blank in blanks)
+        self.levels = len(params.levels) - self.level if params.is_approximate else 0
         self.bytes_up = sum(counts) * wire_sizes.vector(params, seeded=True)
         self.bytes_down = work.results * wire_sizes.vector(params, level=self.level)
         moves = len(layout.rotations) + layout.swaps
@@ -229,9 +232,29 @@ class MatrixProduct:
         order = (size, time) if objective == "bytes" else (time, size)
         return (*order, len(layout.rotations), sum(layout.lengths))
 
-    def _blank_product(self) -> _native.Ciphertext:
+    def follows(self, first: MatrixProduct) -> bool:
+        """Whether a product of another plan is the encrypted matrix of this one as it is.
+
+        That is: with a matrix in the clear on the same side in both, and blocks that lie alike. Of
+        other plans the product is decrypted, and encrypted anew.
+        """
+        of_kind(first, "first", MatrixProduct, "the plan whose product this one takes")
+        return first.params == self.params and self._encrypted == first._result
+
+    @property
+    def _encrypted(self) -> tuple[object, ...] | None:
+        """How the encrypted matrix lies in slots; None where no product lies so."""
+        own = self._layout.right_layout
+        return None if own is None else (self.clear, own)
+
+    @property
+    def _result(self) -> tuple[object, ...]:
+        """How the product does."""
+        return self.clear, self._layout.result_layout
+
+    def _blank_product(self, *, seeded: bool) -> _native.Ciphertext:
         """A block of the product of blanks, which claims what one of ciphertexts will."""
-        blank, work = self.params.blank(False), self._layout.work
+        blank, work = self.params.blank(seeded), self._layout.work
         operations = BlankOperations(self.params)
         count, length = self._layout.vectors
         left: list[Any] = [blank] * count
@@ -327,12 +350,15 @@ class MatrixProduct:
         """The encrypted product.
 
         Args:
-            left: the encrypted vectors of the left matrix, or the matrix itself in the clear.
+            left: the encrypted vectors of the left matrix, or the matrix itself in the clear. Sums
+                of such vectors are those of matrices. With a number that was added to them they
+                are of no matrix any more: it is in all their slots.
             right: the same of the right one.
 
         Raises:
             ShapeError: another number of vectors, other lengths, a matrix of another shape.
-            ParameterError: operands of another set, or keys that lack what `keys` says.
+            ParameterError: operands of another set, keys that lack what `keys` says, or the product
+                of a plan that this one does not follow (`follows`).
             OutOfRangeError: integers that could leave those of the set, or the plan's bounds.
             MemoryError: more ciphertexts at once than there is memory for.
 
@@ -368,6 +394,7 @@ class MatrixProduct:
                 keys=keys_of(*vectors),
                 complex_values=is_complex,
                 bound=claimed.most,
+                layout=self._result,
             )
             for native in blocks
         ]
@@ -392,6 +419,12 @@ class MatrixProduct:
                 raise ParameterError(
                     f"an operand is of {vector.params.name} and the plan of {self.params.name}; "
                     "make both of one set"
+                )
+            if vector.layout not in (None, self._encrypted):
+                raise ParameterError(
+                    f"the {side} matrix is the product of a plan that this one does not follow: "
+                    "its entries lie in other slots; decrypt it, and encrypt it as this plan lays "
+                    f"it out ({side}), or choose plans where plan.follows(first) is true"
                 )
             bound = self._bounds[side]
             if self.params.is_approximate or bound is None:

@@ -109,7 +109,7 @@ def coefficients_of(
             raise OutOfRangeError("a number is not finite; give finite ones")
         return numbers
     # Doubles hold every integer up to 2^53; what is not beyond the range is what it says.
-    if array.dtype.kind == "f" and np.all(np.abs(array) <= 2.0**53):
+    if array.dtype.kind == "f" and np.all(np.abs(array.astype(np.float64)) <= 2.0**53):
         whole = array.astype(np.int64)
         if not np.any(whole != array):
             array = whole

@@ -158,7 +158,23 @@ class AesKey(_native.AesKey):
         bits = bits_of(flat, kind).T.reshape(len(table), 8 * BLOCK).astype(np.uint8)
         data = np.packbits(bits, axis=1, bitorder="little").tobytes()
         nonce = self.draw_nonce()
-        return nonce, self.with_keystream(nonce, data, whole(rounds, "rounds", 1, ROUNDS))
+        return nonce, self.with_keystream(nonce, data, rounds)
+
+    def with_keystream(self, nonce: bytes, data: bytes, rounds: int) -> bytes:
+        """Bytes plus the keystream of a nonce: encryption and decryption in counter mode.
+
+        Args:
+            nonce: 12 bytes, never used twice to encrypt.
+            data: bytes.
+            rounds: 10, or fewer in what is measured.
+
+        Raises:
+            ParameterError: a nonce of another length, more than 2^32 blocks.
+            OutOfRangeError: other rounds.
+
+        """
+        rounds = whole(rounds, "rounds", 1, ROUNDS)
+        return super().with_keystream(wire_bytes(nonce), wire_bytes(data), rounds)
 
     def decrypt(
         self, nonce: bytes, data: bytes, dtype: DTypeLike | IntegerKind, *, rounds: int = ROUNDS
@@ -169,8 +185,7 @@ class AesKey(_native.AesKey):
             raise ParameterError(f"rows of {BLOCK} bytes hold no whole number of {kind}")
         if not data or len(data) % BLOCK:
             raise ShapeError(f"a message is rows of {BLOCK} bytes; got {len(data)} bytes")
-        rounds = whole(rounds, "rounds", 1, ROUNDS)
-        clear = self.with_keystream(wire_bytes(nonce), wire_bytes(data), rounds)
+        clear = self.with_keystream(nonce, data, rounds)
         bits = np.unpackbits(np.frombuffer(clear, dtype=np.uint8), bitorder="little")
         numbers = numbers_of(bits.reshape(-1, kind.width).T.astype(np.int64), kind)
         return numbers.reshape(-1, 8 * BLOCK // kind.width)
