@@ -344,6 +344,15 @@ class Page:
         )  # fmt: skip
         self.tab.send("Emulation.setTouchEmulationEnabled", enabled=touched)
 
+    def fits(self, width: int) -> None:
+        """Holds that a window of this width shows all, without being moved sideways."""
+        self.sized(width)
+        assert self.tab.run("document.documentElement.scrollWidth") <= width
+        cut = (
+            "{ const it = document.getElementById('prediction'); it.scrollWidth - it.clientWidth }"
+        )
+        assert self.tab.run(cut) == 0
+
     def kept(self) -> None:
         self.tab.until("document.getElementById('key').dataset.state === 'kept'")
 
@@ -429,6 +438,7 @@ def test_twenty_rows_are_as_python_finds_them(
         assert text.strip() in shown, about
     first = rows[:20]
     heads, *found = page.table(frame(plan, first))
+    page.fits(320)
     query, answer = service.asked[-1]
     secret = page.key(tmp_path / "page.key", plan.params, 2 if plan.needs_keys else 1)
     read = registry.client_of(plan, secret=secret).decrypt(answer, query=query)
@@ -486,6 +496,7 @@ def test_the_nearest_records_are_as_python_finds_them(
     plan = service.plans["search"]
     page = Page.ready(browser, service.page(site, "search"), browser.context())
     heads, *found = page.table(frame(plan, VECTORS[:7]))
+    page.fits(320)
     assert heads == [f"{what}_{rank}" for rank in range(1, 11) for what in ("nearest", "cosine")]
     query, answer = service.asked[-1]
     secret = page.key(tmp_path / "page.key", plan.params)
@@ -1014,16 +1025,10 @@ def test_words_are_those_that_the_model_knows(
         page.put("feature-2", "7")
         assert "does not know" in page.text("feature-2-wrong")
         # Long names fit a narrow window, of tables too; what a spreadsheet would run is told.
-        page.sized(320)
-        wide = "document.documentElement.scrollWidth"
-        cut = (
-            "{ const it = document.getElementById('prediction'); it.scrollWidth - it.clientWidth }"
-        )
-        assert page.tab.run(wide) <= 320
+        page.fits(320)
         assert page.hidden("formulas")
         page.table(rows[:3])
-        assert page.tab.run(wide) <= 320
-        assert page.tab.run(cut) == 0
+        page.fits(320)
         assert "import the column as text" in page.text("formulas")
         page.clean()
 
@@ -1149,6 +1154,33 @@ def test_open_tabs_learn_of_keys(
         registry.client_of(plan, secret=secret).decrypt(answer, query=query)
     one.clean()
     two.clean()
+
+
+@seen
+def test_a_key_is_not_forgotten_under_a_query(
+    service: Service, site: StaticSite, browser: Browser
+) -> None:
+    """What is clicked meanwhile has to wait, and is told so."""
+    page = Page.ready(browser, service.page(site, "iris"), browser.context())
+    page.click("fill")
+    page.predict()
+    page.kept()
+
+    def slow(answer: bytes) -> bytes:
+        time.sleep(0.5)
+        return answer
+
+    try:
+        service.altered = slow
+        page.click("predict")
+        page.click("key-forget")
+        assert page.text("status") == "Wait until this is done."
+        page.tab.until("!document.getElementById('result').hidden")
+    finally:
+        service.altered = None
+    assert page.wrong() == ("", "")
+    assert page.tab.run("document.getElementById('key').dataset.state") == "kept"
+    page.clean()
 
 
 @seen

@@ -125,6 +125,7 @@ export class Client {
 
   /** Answers to queries, in their order, some of them asked for at once. */
   async answers(queries) {
+    if (!Array.isArray(queries)) throw new ParameterError("queries are messages, in a list");
     const local = await this.local();
     const found = new Array(queries.length);
     let [next, failed] = [0, null];

@@ -59,7 +59,8 @@ export class Plan {
    * @param {Uint8Array} bytes
    * @param {{digest?: string}} [options] the SHA-256 that it has to have, as the model's owner tells it
    */
-  static async read(bytes, { digest: wanted } = {}) {
+  static async read(bytes, options) {
+    const { digest: wanted } = options ?? {};
     bytesOf(bytes, "a plan");
     if (wanted !== undefined && !DIGEST.test(wanted))
       throw new ParameterError("digest is SHA-256 of a plan, 64 digits 0-9 and a-f");
@@ -122,7 +123,8 @@ export class LocalClient {
    * @param {Plan} plan
    * @param {{sealed: Uint8Array, passphrase: string, publicKeys?: Uint8Array}} kept
    */
-  static async open(plan, { sealed, passphrase, publicKeys = new Uint8Array() }) {
+  static async open(plan, kept) {
+    const { sealed, passphrase, publicKeys = new Uint8Array() } = kept ?? {};
     const { Key } = await started();
     const [own, words] = [bytesOf(sealed, "a sealed key"), passphraseOf(passphrase)];
     const given = bytesOf(publicKeys, "what public keys are read from");

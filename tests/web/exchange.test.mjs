@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Client } from "../../web/index.js";
+import { Client, LocalClient, Plan } from "../../web/index.js";
 import { Got, address, exchange, refused, tokenOf } from "../../web/exchange.js";
 
 /** Time that passes where it is waited, and a service that answers so, one after the other. */
@@ -151,8 +151,11 @@ test("one refusal ends what is asked for, and what came before it is given", asy
   assert.equal(asked, 3);
 });
 
-test("options that are null are none", () => {
+test("what is null or missing is refused by an error of the package", async () => {
   assert.throws(() => new Client("https://service", null), { name: "ParameterError", message: /token/ });
+  await assert.rejects(client(around()).answers(), { name: "ParameterError", message: /queries are messages/ });
+  await assert.rejects(Plan.read(new Uint8Array(3), null), { name: "WireError" });
+  await assert.rejects(LocalClient.open(null, null), { name: "ParameterError", message: /a sealed key is/ });
 });
 
 test("a client is not printed with its token", async () => {
