@@ -1249,7 +1249,8 @@ def test_a_budget_that_ends_in_a_table_leaves_what_was_answered(
 
         def evaluated(opened: Any, query: bytes) -> Evaluated:
             computed.append(query)
-            return evaluate(opened, query)
+            found: Evaluated = evaluate(opened, query)
+            return found
 
         model.evaluate = evaluated
         site.files.clear()
