@@ -555,6 +555,7 @@ def test_a_form_is_of_the_plan(
     plan = service.plans["words"]
     query, answer = service.asked[-1]
     assert f"Sent {len(query)} bytes, received {len(answer):,} bytes" in page.text("moved")
+    assert re.search(r"decrypted in [\d.,]+ ms, read in [\d.,]+ ms", page.text("moved"))
     assert (len(query), len(answer)) == plan.sizes(1)
     page.clean()
 

@@ -39,7 +39,7 @@ async function key() {
   } catch (error) {
     // The module stopped, which says nothing of what is kept.
     if (error.constructor === HescError) throw error;
-    await forget(plan.digest);
+    await forget(plan.digest).catch(() => undefined);
     tell("damaged");
     return LocalClient.generate(plan);
   }
