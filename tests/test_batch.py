@@ -6,31 +6,34 @@ import copy
 import json
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from sklearn.linear_model import LinearRegression
 from typer.testing import CliRunner
 
 import hesc
-from hesc.batch import Answer, Decrypt, Encrypt
+from hesc.batch import Answer, Decrypt, Encrypt, engine
 from hesc.batch.engine import Work, _Processes, run
 from hesc.batch.parquet_pieces import ParquetPieces, PartialParts, RowPiece
-from hesc.batch.server_side import ComputeAnswers, CountHere, budget_of
+from hesc.batch.server_side import ComputeAnswers, CountHere, budget_of, part_of_index
+from hesc.batch.step_files import named
 from hesc.cli import app
-from hesc.ml import ClientFolder
-from hesc.protocols.search.index import Index, joined
-from hesc_papers.scale_run import HIDDEN, Place, audited
+from hesc.ml import ClientFolder, PrivateRegressor, Scores
+from hesc.protocols.folders import ServerFolder
+from hesc.protocols.search.index import Index, joined, records_digest
+from hesc.serve.served_models import ServedModel
+from hesc_papers.scale_run import HIDDEN, RECORDS_WIDTH, Place, audited
 from tests.batch_steps import DiesAlways, DiesOnce, Fails, Slow
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROWS = 700
 
@@ -226,6 +229,117 @@ def test_numbers_of_hidden_weights_are_never_exceeded(place: Place, tmp_path: Pa
     assert given(place, state)["numbers"] == HIDDEN
 
 
+# Files that are replaced --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def twins(place: Place) -> tuple[Path, Path]:
+    """Deployments of two models with one plan: of hidden weights it says nothing of their signs."""
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, (100, 20))
+    made = []
+    for name, sign in (("plus", 1), ("minus", -1)):
+        model = PrivateRegressor(LinearRegression(fit_intercept=False)).fit(x, sign * x.sum(axis=1))
+        wishes = Scores(hidden=True, answers=19, max_error=0.5, ranges=(-1, 1))
+        model.plan(x, wishes, names=[f"f{at}" for at in range(20)], table=False)
+        made.append(Path(model.save(place.folder / name, sample=0)))
+    plans = {ServerFolder.open(path / "server").plan.digest for path in made}
+    assert len(plans) == 1
+    return made[0], made[1]
+
+
+class Live:
+    """A deployment whose folder of the server is replaced, and a client of it."""
+
+    def __init__(self, twins: tuple[Path, Path], folder: Path) -> None:
+        self.twins, self.server = twins, folder / "server"
+        client = ClientFolder.open(twins[0] / "client").client()
+        client.secret.save(folder / "live.key")
+        (folder / "live.keys").write_bytes(client.public_keys())
+        self.asks: dict[str, Any] = {
+            "client": str(twins[0] / "client"),
+            "secret": str(folder / "live.key"),
+        }
+        self.answers: dict[str, Any] = {
+            "server": str(self.server),
+            "keys": str(folder / "live.keys"),
+        }
+        self.rows = pa.table({f"f{at}": [0.5, -0.25] for at in range(20)})
+        self.queries = Encrypt(**self.asks)(self.rows)
+        self.put(0)
+
+    def put(self, which: int) -> None:
+        shutil.rmtree(self.server, ignore_errors=True)
+        shutil.copytree(self.twins[which] / "server", self.server)
+
+    def read(self, answered: Any) -> Any:
+        found = Decrypt(**self.asks)(answered.select(["samples", "query", "answer"]))
+        return found.column("prediction").to_numpy()
+
+
+def test_a_kept_answer_is_of_the_model_that_gave_it(
+    twins: tuple[Path, Path], tmp_path: Path
+) -> None:
+    live = Live(twins, tmp_path)
+    for which, sign in ((0, 1), (1, -1), (0, 1)):
+        live.put(which)
+        answers = Answer(**live.answers, state=tmp_path / "state")
+        first = answers(live.queries)
+        assert answers(live.queries).equals(first)
+        answers._book.close()
+        assert np.abs(live.read(first) - sign * np.array([10, -5])).max() < 1
+    one, other = (ServedModel(ServerFolder.open(path / "server")) for path in twins)
+    assert one.digest == other.digest
+    assert one.identity != other.identity
+
+
+def test_a_budget_of_a_replaced_folder_counts_nothing(
+    twins: tuple[Path, Path], tmp_path: Path
+) -> None:
+    live = Live(twins, tmp_path)
+    answers = Answer(**live.answers, state=tmp_path / "state")
+    live.put(1)
+    with pytest.raises(hesc.ParameterError, match="not those that this run was begun with"):
+        answers(live.queries)
+
+
+def test_workers_compute_with_the_files_that_a_run_was_begun_with(
+    twins: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """A process that has answered for one model does not answer with it for the next."""
+    live = Live(twins, tmp_path)
+    work = Work(((ComputeAnswers, live.answers),))
+    first = work.begun()
+    assert np.abs(live.read(engine._worked(first, 0, live.queries)) - [10, -5]).max() < 1
+    live.put(1)
+    second = work.begun()
+    assert np.abs(live.read(engine._worked(second, 0, live.queries)) - [-10, 5]).max() < 1
+    with pytest.raises(hesc.ParameterError, match="not those that this run was begun with"):
+        engine._worked(first, 0, live.queries)
+
+
+def test_parts_answer_from_the_index_that_they_were_begun_with(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.deploy_search(9000)
+    paths = {"keys": None} | place.server("search")
+    made_of = named("part", paths)
+    part = part_of_index(paths, (0, 2), made_of).index
+    assert part is not None
+    assert len(part) < 9000
+    index = Index.open(ServerFolder.open(paths["server"]).plan, paths["index"])
+    index.replace(8999, np.ones(RECORDS_WIDTH))
+    index.save(tmp_path / "later.index")
+    (tmp_path / "later.index").replace(paths["index"])
+    assert named("part", paths) != made_of
+    with pytest.raises(hesc.ParameterError, match="not those that this run was begun with"):
+        part_of_index(paths, (0, 2), made_of)
+    short = Path(paths["index"]).read_bytes()[:60]
+    for data in (b"", b"HESCINDX", short, b"x" * 100):
+        (tmp_path / "no.index").write_bytes(data)
+        with pytest.raises(hesc.WireError, match="no index of a search, or cut off"):
+            records_digest(tmp_path / "no.index")
+
+
 # The engine ---------------------------------------------------------------------------------------
 
 
@@ -276,7 +390,7 @@ def test_processes_say_what_one_call_says(
 def test_a_death_between_two_pieces_is_no_end(tmp_path: Path) -> None:
     """The process is gone before the next piece is given, and nobody has looked since."""
     work = noted(tmp_path / "calls")
-    pool = _Processes(work, 1)
+    pool = _Processes(work.begun(), 1)
     table = pa.table({"id": [1]})
     try:
         pool.submit(RowPiece(0, 0, table))

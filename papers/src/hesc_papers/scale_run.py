@@ -31,6 +31,7 @@ from hesc.batch.server_side import (
     budget_of,
     part_of_index,
 )
+from hesc.batch.step_files import named
 from hesc.protocols.linkage.block_runs import LinkBlocks, tables_of
 from hesc.protocols.linkage.blocking import place_of
 from hesc.protocols.linkage.demonstration import prepare_people
@@ -329,15 +330,8 @@ def parts_of_search(place: Place, parts: int) -> dict[str, Any]:
         first = answers(asked)
         kill(made, 0)
         again = answers(asked)
-        options = place.server("search")
-        alone = ClusterObject(
-            part_of_index,
-            options["server"],
-            options.get("keys"),
-            options["index"],
-            (0, parts),
-            on_head=False,
-        )
+        paths = {"server": "", "keys": None} | place.server("search")
+        alone = ClusterObject(part_of_index, paths, (0, parts), named("part", paths), on_head=False)
         records = alone.call("__repr__")
     return {
         "wrong": int(not first.equals(whole)) + int(not again.equals(whole)),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from hesc._native import HescError, ParameterError
 from hesc._support.inputs import whole
+from hesc.batch.step_files import check_same, digest_of
 from hesc.protocols import ledger
 from hesc.protocols.folders import ServerFolder
 from hesc.serve.responses import RefusedError
@@ -38,6 +39,8 @@ class AnswerBudget(NamedTuple):
     """What names of a PostgreSQL state's files on its machine begin with."""
     answers: int | None = None
     """Answers of this model in all; None counts them alone."""
+    contents: str = ""
+    """Digest of the folder: of another one that takes its place nothing is counted by this."""
 
     def check(self, model: ServedModel) -> None:
         """Refuses what counts nothing.
@@ -85,6 +88,7 @@ class AnswerBook:
 
     def __init__(self, budget: AnswerBudget) -> None:
         self._model = ServedModel(ServerFolder.open(budget.server))
+        check_same(digest_of(Path(budget.server)), budget.contents)
         budget.check(self._model)
         self._budget = budget
         self.state = ServiceState.open(budget.state, kept=_KEPT, files=budget.files)
@@ -114,8 +118,8 @@ class AnswerBook:
             costs nothing.
 
         Raises:
-            ParameterError: a budget has not so much left. **Those before it are counted**, and are
-                found by who asks for them again.
+            ParameterError: a budget has not so much left for one of them. **Those for which it had
+                are counted**, and are found by who asks for them again.
             HescError: nothing can be written; nothing may be given.
 
         """
@@ -144,7 +148,9 @@ class AnswerBook:
         ]
         raise ParameterError(
             f"this model gives {' and '.join(limits)} in all, by {self._where}, and has not so "
-            f"many left: no answer. What was answered before is given again"
+            f"many left for all of this table: no answer. Rows that were answered before, and "
+            f"those of this table that were counted, are answered for nothing where they are asked "
+            f"for alone"
         )
 
     @property

@@ -24,7 +24,8 @@ from hesc._support.inputs import whole
 from hesc._support.progress import Bar
 from hesc.batch.on_ray import hesc_error, joined_cluster
 from hesc.batch.parquet_pieces import PartialParts
-from hesc.batch.table_step import counted_from
+from hesc.batch.step_files import check_same, named
+from hesc.batch.table_step import TableStep, counted_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -54,6 +55,28 @@ class Work(NamedTuple):
     """
 
     steps: tuple[tuple[Callable[..., Callable[[Any], Any]], dict[str, Any]], ...]
+
+    def made_of(self) -> list[dict[str, Any]]:
+        """Names and arguments of the steps: of files and folders what is in them.
+
+        Raises:
+            OSError, WireError: a file that may not be read, or is no index.
+
+        """
+        found = []
+        for make, options in self.steps:
+            # Of others nobody knows which arguments are paths.
+            own = isinstance(make, type) and issubclass(make, TableStep)
+            plain = {"step": make.__name__, **options}
+            found.append(named(make.__name__, options) if own else plain)
+        return found
+
+    def begun(self) -> bytes:
+        """The work as workers are given it: with what it is made of, which they compare.
+
+        So work with other files at the same paths is other work, for a worker that has either.
+        """
+        return pickle.dumps((self, self.made_of()))
 
     def made(self) -> Callable[[Any], Any]:
         """The steps, made in this process.
@@ -132,7 +155,7 @@ def run(
     with PartialParts(out, belongs) as parts, Bar("rows", progress) as bar:
         resumed, done = len(parts.done), 0
         todo = source.pieces(frozenset(parts.done))
-        with _pool(work, most, ray) as pool:
+        with _pool(work.begun(), most, ray) as pool:
             for piece, table in _results(pool, todo, counting):
                 kept = table if counting is None else counting.after(table)
                 parts.keep(piece.number, kept)
@@ -181,7 +204,7 @@ def _results(
 
 
 @contextmanager
-def _pool(work: Work, most: int | None, ray: str | None) -> Iterator[_Pool]:
+def _pool(work: bytes, most: int | None, ray: str | None) -> Iterator[_Pool]:
     if ray is not None:
         yield _Cluster(joined_cluster(ray), work, most)
         return
@@ -200,9 +223,13 @@ _MADE: Final[dict[bytes, Callable[[Any], Any]]] = {}
 def _worked(work: bytes, first: int, table: Any) -> Any:
     """What a worker does, in its own process."""
     if work not in _MADE:
-        steps: Work = pickle.loads(work)  # noqa: S301 - of who began the run, on his own machines
+        steps: Work
+        steps, made_of = pickle.loads(work)  # noqa: S301 - of who began the run, on his own machines
         _MADE.clear()
-        _MADE[work] = steps.made()
+        made = steps.made()
+        # Behind: what was replaced meanwhile may be what was read.
+        check_same(steps.made_of(), made_of)
+        _MADE[work] = made
     with counted_from(first, "rows"):
         return _MADE[work](table)
 
@@ -210,10 +237,10 @@ def _worked(work: bytes, first: int, table: Any) -> Any:
 class _Cluster:
     """Workers are tasks of Ray, which go to any machine that has room, and again to another one."""
 
-    def __init__(self, ray: Any, work: Work, most: int | None) -> None:
+    def __init__(self, ray: Any, work: bytes, most: int | None) -> None:
         self._ray = ray
         self.most = most or max(2, 2 * int(ray.cluster_resources().get("CPU", 1)))
-        self._work = pickle.dumps(work)
+        self._work = work
         self._task = ray.remote(_worked).options(
             num_cpus=1, max_retries=_DEATHS, scheduling_strategy="SPREAD"
         )
@@ -229,15 +256,17 @@ class _Cluster:
         piece = self._waiting.pop(reference)
         try:
             return [(piece, self._ray.get(reference))]
-        except self._ray.exceptions.RayError as error:
+        except self._ray.exceptions.RayTaskError as error:
             raise hesc_error(error) from error
+        except self._ray.exceptions.RayError as error:
+            raise _ended(_DEATHS + 1, piece.first) from error
 
 
 class _Processes:
     """Workers are processes of this machine."""
 
-    def __init__(self, work: Work, workers: int) -> None:
-        self._workers, self._work = workers, pickle.dumps(work)
+    def __init__(self, work: bytes, workers: int) -> None:
+        self._workers, self._work = workers, work
         # One more waits for each, so that none has nothing to do while a result is kept.
         self.most = 2 * workers
         self._waiting: dict[Future[Any], RowPiece] = {}
@@ -280,17 +309,20 @@ class _Processes:
         self._deaths += 1
         lost = sorted([*self._waiting.values(), *more])
         if self._deaths > _DEATHS:
-            rows = f"rows from {lost[0].first} on"
-            raise HescError(
-                f"a worker's process ended {self._deaths} times without a result, the last time "
-                f"with {rows}: is there enough memory? Take fewer --workers, or fewer --rows. "
-                f"What is done is kept"
-            ) from error
+            raise _ended(self._deaths, lost[0].first) from error
         self.executor.shutdown(wait=True, cancel_futures=True)
         self._waiting = {}
         self.executor = self._begun()
         for piece in lost:
             self.submit(piece)
+
+
+def _ended(times: int, first: int) -> HescError:
+    return HescError(
+        f"a worker's process ended {times} times without a result, the last time with rows from "
+        f"{first} on: is there enough memory? Take fewer --workers, or fewer --rows. What is done "
+        f"is kept"
+    )
 
 
 def _follow_parent() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import socket
 import sys
 import time
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +23,10 @@ _NAMESPACE: Final = "hesc"
 _TRIES: Final = 8
 _PAUSE: Final = 0.5
 """Seconds before the second try; each is twice as long as the one before."""
+_REACHED: Final = 10.0
+"""Seconds in which a cluster's address takes a connection."""
+_JOINED: Final[list[str]] = []
+"""By which address this process joined its cluster, where hesc joined it."""
 _HEAD: Final = "node:__internal_head__"
 """A resource of the machine that a cluster began on, and of no other."""
 
@@ -40,20 +45,33 @@ def joined_cluster(address: str) -> Any:
 
     Raises:
         HescError: there is none, or ray is not installed.
+        ParameterError: this process belongs to another cluster, to which rows would go.
 
     """
     try:
         import ray
     except ModuleNotFoundError as error:
         raise HescError(f"ray is not installed: {install_line('ray')}") from error
-    if not ray.is_initialized():
-        try:
-            ray.init(address=address, log_to_driver=False, logging_level="error")
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            line = str(error).splitlines()[0][:200]
-            raise HescError(
-                f"there is no cluster of Ray at {address!r}: {line}. `ray start --head` begins one"
-            ) from error
+    if ray.is_initialized():
+        joined = ray.get_runtime_context().gcs_address
+        if address not in ("auto", joined, *_JOINED):
+            raise ParameterError(
+                f"this process belongs to the cluster of Ray at {joined} already, and what is for "
+                f"{address!r} would go there: take another process, or leave it by ray.shutdown()"
+            )
+        return ray
+    try:
+        host, _, port = address.rpartition(":")
+        if host and "/" not in host and port.isdecimal():
+            # Ray itself tries for minutes, and says nothing meanwhile.
+            socket.create_connection((host.strip("[]"), int(port)), _REACHED).close()
+        ray.init(address=address, log_to_driver=False, logging_level="error")
+    except (OSError, OverflowError, ValueError, RuntimeError) as error:
+        line = str(error).splitlines()[0][:200]
+        raise HescError(
+            f"there is no cluster of Ray at {address!r}: {line}. `ray start --head` begins one"
+        ) from error
+    _JOINED[:] = [address]
     return ray
 
 
@@ -66,6 +84,12 @@ def hesc_error(error: Any) -> HescError:
         return HescError(f"a worker: {cause}")
     words = str(error).strip().splitlines() or [type(error).__name__]
     return HescError(f"Ray: {words[-1][:300]}")
+
+
+def _is_refused(error: Any) -> bool:
+    """Whether an object cannot be made, and will not be in a moment either."""
+    made = getattr(error, "actor_init_failed", False)
+    return bool(made) and "another process" not in str(error)
 
 
 class ClusterObject:
@@ -105,9 +129,10 @@ class ClusterObject:
                 return ray.get(reference)
             except ray.exceptions.RayTaskError as error:
                 raise hesc_error(error) from error
-            except ray.exceptions.RayActorError as error:
-                # Where it cannot be made, the one before it may not have let go of its files yet.
-                if not left:
+            except (ray.exceptions.RayActorError, ray.exceptions.ObjectLostError) as error:
+                # Where it cannot be made, the one before it may not have let go of its files yet;
+                # what it gave may be lost with its machine.
+                if not left or _is_refused(error):
                     raise hesc_error(error) from error
             time.sleep(pause)
             pause *= 2

@@ -14,6 +14,7 @@ from hesc._support.inputs import whole
 from hesc._support.new_files import path_of, read_whole
 from hesc.batch.budgets import AnswerBook, AnswerBudget, Computed, LocalBook
 from hesc.batch.on_ray import ClusterObject, ray_here
+from hesc.batch.step_files import check_same, digest_of, named
 from hesc.batch.table_step import (
     ANSWER,
     NUMBERS,
@@ -90,8 +91,11 @@ class ComputeAnswers(TableStep):
         folder = str(path_of(server, "server").resolve())
         given = None if keys is None else str(path_of(keys, "keys").resolve())
         make: Any = ClusterObject if ray_here() is not None else _InProcess
+        paths = {"server": folder, "keys": given, "index": str(path)}
+        # In its name: of other files it is another object, and made anew it finds these.
+        made_of = named("part", paths)
         made = [
-            make(part_of_index, folder, given, str(path), (which, parts), on_head=False)
+            make(part_of_index, paths, (which, parts), made_of, on_head=False)
             for which in range(parts)
         ]
         for each in made:
@@ -254,7 +258,8 @@ def budget_of(server: Any, state: Any, files: Any, answers: Any) -> AnswerBudget
         return None
     where = str(state) if "://" in str(state) else str(path_of(state, "state").resolve())
     beside = None if files is None else str(path_of(files, "files").resolve())
-    return AnswerBudget(str(path_of(server, "server").resolve()), where, beside, answers)
+    folder = path_of(server, "server").resolve()
+    return AnswerBudget(str(folder), where, beside, answers, digest_of(folder))
 
 
 def check_budget(model: ServedModel, budget: AnswerBudget | None) -> None:
@@ -274,22 +279,28 @@ def check_budget(model: ServedModel, budget: AnswerBudget | None) -> None:
         )
 
 
-def part_of_index(server: str, keys: str | None, index: str, part: tuple[int, int]) -> SearchServer:
+def part_of_index(
+    paths: dict[str, Any], part: tuple[int, int], made_of: dict[str, Any]
+) -> SearchServer:
     """A server that answers from a part of an index alone.
 
     Args:
-        server: the folder `server/` of a deployment.
-        keys: the file of the client's public keys, where the plan's server needs them.
-        index: the file of all records.
+        paths: of the folder `server/`, of the client's public `keys`, None where the plan's server
+            needs none, and of the `index` with all records.
         part: which part, from 0 on, and of how many.
+        made_of: what is there, as `named` says it.
 
     Raises:
-        WireError, ParameterError, OSError: as `Index.open` and `SearchServer.of`.
+        WireError, ParameterError, OSError: as `Index.open` and `SearchServer.of`; files that are
+            not those of `made_of`.
 
     """
-    plan = ServerFolder.open(server).plan
+    plan = ServerFolder.open(paths["server"]).plan
+    keys = paths["keys"]
     given = None if keys is None else read_whole(keys, _KEYS_BYTES, "a file of public keys")
-    return SearchServer.of(Index.open(plan, index, part=part), keys=given)
+    made = SearchServer.of(Index.open(plan, paths["index"], part=part), keys=given)
+    check_same(named("part", paths), made_of)
+    return made
 
 
 class _InProcess:

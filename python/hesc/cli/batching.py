@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -25,7 +24,6 @@ from hesc.cli.files import Folder, Secret, check_apart
 from hesc.cli.terminal import JsonFile, PassphraseFile, check_outputs, tell
 from hesc.ml.deployment import ClientFolder
 from hesc.protocols import registry
-from hesc.protocols.folders import MANIFEST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,8 +39,6 @@ the same command goes on. The result is there whole or not at all.
 """
 app = typer.Typer(no_args_is_help=True, help=_HELP)
 
-_FILES: Final = {"client", "secret", "keys", "server", "index", "passphrase_file"}
-"""Options of steps that are paths; a manifest has the digests of its folder."""
 _PIECE: Final = 1 << 14
 _QUERIES: Final = 64
 
@@ -248,7 +244,7 @@ def _run(
     belongs = {
         "rows": pieces.digest,
         "piece": rows,
-        "steps": [_named(make.__name__, options) for make, options in work.steps],
+        "steps": work.made_of(),
     }
     done = run(
         work,
@@ -265,20 +261,3 @@ def _run(
     if done.resumed:
         lines.insert(0, f"{done.resumed} of {done.pieces} pieces were done before")
     tell(json_file, done._asdict(), *lines)
-
-
-def _named(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What a step is made of: of files and folders what is in them, not where they are."""
-    found: dict[str, Any] = {"step": name}
-    for option, value in options.items():
-        if option in _FILES and value is not None:
-            path = Path(value)
-            found[option] = _digest(path / MANIFEST if path.is_dir() else path)
-        else:
-            found[option] = value
-    return found
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -14,7 +14,7 @@ from hesc._support.new_files import path_of
 from hesc.protocols import folders, ledger, registry
 from hesc.protocols.folders import MANIFEST, PLAN, ServerFolder
 from hesc.protocols.message import Kind
-from hesc.protocols.search.index import Index
+from hesc.protocols.search.index import Index, records_digest
 from hesc.protocols.search.server import SearchServer
 from hesc.protocols.trees.preparations import Preparations
 from hesc.serve.responses import RefusedError
@@ -73,8 +73,10 @@ class ServedModel:
         self.label = ("model", self.digest[:12])
         """What figures call it."""
         self._per_byte: float | None = None
-        self.identity = self.digest
-        """What answers depend on beside queries and keys: the plan, and records that can differ."""
+        self._model = f"{self.digest}+{hashlib.sha256(folder.model).hexdigest()}"
+        self.identity = self._model
+        """What answers depend on beside queries and keys: plan, model, and records in a file.
+        Models of one plan differ in weights."""
         self.numbers: int | None = None
         """Numbers in all that a model with hidden weights gives; None where none are hidden."""
         self.weights = b""
@@ -132,11 +134,10 @@ class ServedModel:
         """Says by what records answers depend on: those of a file, wherever they are computed.
 
         Raises:
-            OSError: it may not be read.
+            WireError, OSError: it is no index, or may not be read.
 
         """
-        with path.open("rb") as file:
-            self.identity = f"{self.digest}+{hashlib.file_digest(file, 'sha256').hexdigest()}"
+        self.identity = f"{self._model}+{records_digest(path)}"
 
     def prepare_in(self, folder: Path) -> None:
         """Keeps prepared queries in a folder, which is made, where the plan has any."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import struct
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Never, Self
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
 
     from hesc.models.tables.forms import Samples
 
+_HEAD: Final = struct.Struct("<8s32xQ8x")
+"""The mark of an index's file and its number of blocks, as `search/file.rs` writes them."""
+_DIGEST: Final = 16
+"""Bytes of a block's digest, and of the head's own."""
 _CELLS: Final = 1 << 23
 """Features of records that are rounded and packed at a time."""
 
@@ -319,6 +325,26 @@ class Index:
         if not len(self):
             raise OutOfRangeError("the index has no record; append some")
         return whole(record, "record", 0, len(self) - 1)
+
+
+def records_digest(path: str | PathLike[str]) -> str:
+    """SHA-256 of the head of an index's file, which has the digests of all blocks of its records.
+
+    Blocks are not read: `Index.open` holds them against their digests.
+
+    Raises:
+        WireError: no index.
+        OSError: it may not be read.
+
+    """
+    file = path_of(path)
+    with file.open("rb") as data:
+        begin = data.read(_HEAD.size)
+        magic, blocks = _HEAD.unpack(begin) if len(begin) == _HEAD.size else (b"", 0)
+        length = _DIGEST * (blocks + 1)
+        if magic != b"HESCINDX" or _HEAD.size + length > file.stat().st_size:
+            raise WireError(f"{file} is no index of a search, or cut off; get it again")
+        return hashlib.sha256(begin + data.read(length)).hexdigest()
 
 
 def joined(plan: SearchPlan, answers: list[tuple[bytes, ...]]) -> list[bytes]:
