@@ -126,11 +126,18 @@ def test_a_page_names_every_file_with_its_digest() -> None:
         assert digest == pages._integrity("sha384", made.files[name])
     # Every module is of the page or of the worker, behind what it imports.
     shown = re.findall(r'modulepreload" href="([^"]+)"', document)
-    modules = {name for name in site["files"] if name.endswith(".js")}
-    assert modules == set(shown) | set(site["worker"])
-    assert not set(shown) & set(site["worker"])
-    assert site["worker"][-1] == "hesc/page/worker.js"
-    assert site["worker"].index("hesc/errors.js") < site["worker"].index("hesc/local.js")
+    assert {name for name in site["files"] if name.endswith(".js")} == set(shown)
+    worker = [name for name, _ in json.loads(made.files[pages.WORKER])]
+    assert not set(shown) & set(worker)
+    whole = {
+        f"hesc/{name}": text.decode()
+        for name, text in pages._packed().items()
+        if name.endswith(".js")
+    }
+    assert set(whole) == set(shown) | set(worker)
+    assert all(whole[name] == text for name, text in json.loads(made.files[pages.WORKER]))
+    assert worker[-1] == "hesc/page/worker.js"
+    assert worker.index("hesc/errors.js") < worker.index("hesc/local.js")
     imports = re.findall(r'type="importmap">(.*?)</script>', document)[0]
     assert pages._integrity("sha256", imports.encode()) in made.policy
     for wanted in ("default-src 'none'", "require-trusted-types-for 'script'", "worker-src blob:"):

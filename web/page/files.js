@@ -1,6 +1,6 @@
-/** Files of the page: each is compared with the digest that stands in the page's document, and the worker is made of them. */
+/** Files of the page: each is compared with the digest that stands in the page's document; the worker is made of one. */
 
-/** What `index.html` says: where the service is, digests of all files, and which of them the worker is made of. */
+/** What `index.html` says: where the service is, and digests of all files. */
 export const site = JSON.parse(document.getElementById("site").textContent);
 
 const PLACE = new URL("./", document.baseURI);
@@ -29,21 +29,20 @@ export async function file(name) {
 }
 
 /**
- * The worker. A browser checks no digest of a worker's files itself: they are fetched here, where it does,
+ * The worker. A browser checks no digest of a worker's files itself: its modules are fetched here, where it does,
  * and handed over as they are, but for the addresses of imports.
  */
 export async function worker() {
-  const sources = await Promise.all(site.worker.map(file));
+  const modules = JSON.parse(new TextDecoder().decode(await file("hesc/worker.json")));
   const places = new Map();
-  for (const [at, name] of site.worker.entries()) {
-    const text = new TextDecoder().decode(sources[at]);
+  for (const [name, text] of modules) {
     const own = text.replace(IMPORT, (_, before, path) => {
       const wanted = new URL(path, new URL(name, PLACE)).href.slice(PLACE.href.length);
       return `${before}"${places.get(wanted)}"`;
     });
     places.set(name, URL.createObjectURL(new Blob([own], { type: "text/javascript" })));
   }
-  const entry = places.get(site.worker.at(-1));
+  const entry = places.get(modules.at(-1)[0]);
   made.add(entry);
   return new Worker(scripts?.createScriptURL(entry) ?? entry, { type: "module", name: "hesc" });
 }

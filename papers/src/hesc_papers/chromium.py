@@ -131,12 +131,12 @@ class Browser:
         found: str = self.send("Target.createBrowserContext")["browserContextId"]
         return found
 
-    def tab(self, context: str | None = None) -> Tab:
-        """A new tab, which shows nothing yet."""
+    def tab(self, context: str | None = None, *, watched: bool = True) -> Tab:
+        """A new tab, which shows nothing yet; `watched` is for `told` and `requests`."""
         where = {} if context is None else {"browserContextId": context}
         target = self.send("Target.createTarget", url="about:blank", **where)["targetId"]
         session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        return Tab(self, target, session)
+        return Tab(self, target, session, watched=watched)
 
     def close(self) -> None:
         """Ends it; its profile is on the disk afterwards."""
@@ -168,9 +168,9 @@ addEventListener("securitypolicyviolation", (event) =>
 class Tab:
     """A tab: `goto`, `run`, `until`; `Browser.tab` makes it."""
 
-    def __init__(self, browser: Browser, target: str, session: str) -> None:
+    def __init__(self, browser: Browser, target: str, session: str, *, watched: bool) -> None:
         self._browser, self._target, self._session = browser, target, session
-        for domain in ("Page", "Runtime", "Log", "Network", "Audits"):
+        for domain in ("Page", "Runtime", *(("Log", "Network", "Audits") if watched else ())):
             self.send(f"{domain}.enable")
         self.before(_WATCH)
 

@@ -42,6 +42,8 @@ _DOCUMENT: Final = f"{_BELOW}/page/{INDEX}"
 _PAGE: Final = f"{_BELOW}/page/page.js"
 _STYLE: Final = f"{_BELOW}/page/page.css"
 _WORKER: Final = f"{_BELOW}/page/worker.js"
+WORKER: Final = f"{_BELOW}/worker.json"
+"""All modules of the worker in one file, each behind what it imports: one request for them."""
 _COMPILED: Final = f"{_BELOW}/built/hesc_wasm_bg.wasm"
 # The same that `web/page/files.js` looks for.
 _IMPORT: Final = re.compile(
@@ -129,14 +131,14 @@ def page(plan: Any = None, *, service: str = SAME, title: str = TITLE) -> Page:
     document = packed.pop(_DOCUMENT).decode()
     if plan is not None:
         packed[PLAN] = plan.to_bytes()
-    digests = {name: _integrity("sha384", data) for name, data in sorted(packed.items())}
     shown = ordered(packed, _PAGE)
-    worker = ordered(packed, _WORKER)
+    worker = {name: packed.pop(name).decode() for name in ordered(packed, _WORKER)}
+    packed[WORKER] = _json(list(worker.items())).encode()
+    digests = {name: _integrity("sha384", data) for name, data in sorted(packed.items())}
     site = {
         "service": service,
         "plan": None if plan is None else plan.digest.hex(),
         "files": digests,
-        "worker": worker,
     }
     imports = _json({"integrity": {f"./{name}": digests[name] for name in shown}})
     policy = _policy(_integrity("sha256", imports.encode()), "" if found is None else found[1])
@@ -146,7 +148,7 @@ def page(plan: Any = None, *, service: str = SAME, title: str = TITLE) -> Page:
     # The page fetches these, with their digests, and need not run before they are on their way.
     preloads += [
         f'<link rel="preload" as="fetch" crossorigin="anonymous" href="{name}">'
-        for name in (_COMPILED, *worker, *([] if plan is None else [PLAN]))
+        for name in (_COMPILED, WORKER, *([] if plan is None else [PLAN]))
     ]
     parts = {
         "CSP": policy,
