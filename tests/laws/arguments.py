@@ -502,6 +502,7 @@ def _vectors() -> Iterator[Call]:
     )  # fmt: skip
     yield _of(plan.right, values=[[0.5], [0.25]])
     yield _of(leveled.MatrixProduct(params, (1, 2), (2, 1)).left, values=[[0.5, 0.25]])
+    yield _of(plan.follows, first=plan)
     laid = [keys.encrypt(each) for each in plan.right([[0.5], [0.25]])]
     yield _of(plan.multiply, left=[[0.5, 0.5]], right=laid)
     yield _of(plan.matrix, vectors=[np.zeros(plan.lengths[2])])
