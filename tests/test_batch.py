@@ -24,6 +24,7 @@ from typer.testing import CliRunner
 import hesc
 from hesc.batch import Answer, Decrypt, Encrypt, engine
 from hesc.batch.engine import Work, _Processes, run
+from hesc.batch.on_ray import joined_cluster
 from hesc.batch.parquet_pieces import ParquetPieces, PartialParts, RowPiece
 from hesc.batch.server_side import ComputeAnswers, CountHere, budget_of, part_of_index
 from hesc.batch.step_files import named
@@ -338,6 +339,14 @@ def test_parts_answer_from_the_index_that_they_were_begun_with(tmp_path: Path) -
         (tmp_path / "no.index").write_bytes(data)
         with pytest.raises(hesc.WireError, match="no index of a search, or cut off"):
             records_digest(tmp_path / "no.index")
+
+
+def test_an_address_where_nobody_is_is_no_cluster() -> None:
+    """At once: Ray itself would try for minutes."""
+    pytest.importorskip("ray")
+    for address in ("127.0.0.1:1", "[::1]:1", "127.0.0.1:99999"):
+        with pytest.raises(hesc.HescError, match="there is no cluster of Ray at"):
+            joined_cluster(address)
 
 
 # The engine ---------------------------------------------------------------------------------------
