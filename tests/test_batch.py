@@ -265,6 +265,7 @@ class Live:
             "server": str(self.server),
             "keys": str(folder / "live.keys"),
         }
+        # Scores of 10 and -5, or of the other signs: eight of their errors from what is held below.
         self.rows = pa.table({f"f{at}": [0.5, -0.25] for at in range(20)})
         self.queries = Encrypt(**self.asks)(self.rows)
         self.put(0)
@@ -288,7 +289,7 @@ def test_a_kept_answer_is_of_the_model_that_gave_it(
         first = answers(live.queries)
         assert answers(live.queries).equals(first)
         answers._book.close()
-        assert np.abs(live.read(first) - sign * np.array([10, -5])).max() < 1
+        assert np.abs(live.read(first) - sign * np.array([10, -5])).max() < 4
     one, other = (ServedModel(ServerFolder.open(path / "server")) for path in twins)
     assert one.digest == other.digest
     assert one.identity != other.identity
@@ -311,10 +312,10 @@ def test_workers_compute_with_the_files_that_a_run_was_begun_with(
     live = Live(twins, tmp_path)
     work = Work(((ComputeAnswers, live.answers),))
     first = work.begun()
-    assert np.abs(live.read(engine._worked(first, 0, live.queries)) - [10, -5]).max() < 1
+    assert np.abs(live.read(engine._worked(first, 0, live.queries)) - [10, -5]).max() < 4
     live.put(1)
     second = work.begun()
-    assert np.abs(live.read(engine._worked(second, 0, live.queries)) - [-10, 5]).max() < 1
+    assert np.abs(live.read(engine._worked(second, 0, live.queries)) - [-10, 5]).max() < 4
     with pytest.raises(hesc.ParameterError, match="not those that this run was begun with"):
         engine._worked(first, 0, live.queries)
 
