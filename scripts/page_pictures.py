@@ -121,13 +121,7 @@ def pictures(folder: Path) -> None:
                                 "Emulation.setEmulatedMedia",
                                 features=[{"name": "prefers-color-scheme", "value": scheme}],
                             )
-                            tab.send(
-                                "Emulation.setDeviceMetricsOverride",
-                                width=width,
-                                height=800,
-                                deviceScaleFactor=1,
-                                mobile=size == "narrow",
-                            )
+                            tab.sized(width, mobile=size == "narrow")
                             tab.goto(site.url)
                             for state in _shown(tab, rows, book.tokens["reader"]):
                                 tab.picture(folder / f"{kind}-{state}-{size}-{scheme}.png")

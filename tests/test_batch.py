@@ -37,6 +37,7 @@ from hesc_papers.scale_run import HIDDEN, RECORDS_WIDTH, Place, audited
 from tests.batch_steps import DiesAlways, DiesOnce, Fails, Slow
 
 ROWS = 700
+TWINS = ("plus", "minus")
 
 
 @pytest.fixture(scope="module")
@@ -234,37 +235,27 @@ def test_numbers_of_hidden_weights_are_never_exceeded(place: Place, tmp_path: Pa
 
 
 @pytest.fixture(scope="module")
-def twins(place: Place) -> tuple[Path, Path]:
+def twins(place: Place) -> Place:
     """Deployments of two models with one plan: of hidden weights it says nothing of their signs."""
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, (100, 20))
-    made = []
-    for name, sign in (("plus", 1), ("minus", -1)):
+    for name, sign in zip(TWINS, (1, -1), strict=True):
         model = PrivateRegressor(LinearRegression(fit_intercept=False)).fit(x, sign * x.sum(axis=1))
         wishes = Scores(hidden=True, answers=19, max_error=0.5, ranges=(-1, 1))
         model.plan(x, wishes, names=[f"f{at}" for at in range(20)], table=False)
-        made.append(Path(model.save(place.folder / name, sample=0)))
-    plans = {ServerFolder.open(path / "server").plan.digest for path in made}
+        place.save(name, model)
+    plans = {ServerFolder.open(place.folder / each / "server").plan.digest for each in TWINS}
     assert len(plans) == 1
-    return made[0], made[1]
+    return place
 
 
 class Live:
     """A deployment whose folder of the server is replaced, and a client of it."""
 
-    def __init__(self, twins: tuple[Path, Path], folder: Path) -> None:
+    def __init__(self, twins: Place, folder: Path) -> None:
         self.twins, self.server = twins, folder / "server"
-        client = ClientFolder.open(twins[0] / "client").client()
-        client.secret.save(folder / "live.key")
-        (folder / "live.keys").write_bytes(client.public_keys())
-        self.asks: dict[str, Any] = {
-            "client": str(twins[0] / "client"),
-            "secret": str(folder / "live.key"),
-        }
-        self.answers: dict[str, Any] = {
-            "server": str(self.server),
-            "keys": str(folder / "live.keys"),
-        }
+        self.asks = twins.options(TWINS[0])
+        self.answers = twins.server(TWINS[0]) | {"server": str(self.server)}
         # Scores of 10 and -5, or of the other signs: eight of their errors from what is held below.
         self.rows = pa.table({f"f{at}": [0.5, -0.25] for at in range(20)})
         self.queries = Encrypt(**self.asks)(self.rows)
@@ -272,16 +263,14 @@ class Live:
 
     def put(self, which: int) -> None:
         shutil.rmtree(self.server, ignore_errors=True)
-        shutil.copytree(self.twins[which] / "server", self.server)
+        shutil.copytree(self.twins.folder / TWINS[which] / "server", self.server)
 
     def read(self, answered: Any) -> Any:
         found = Decrypt(**self.asks)(answered.select(["samples", "query", "answer"]))
         return found.column("prediction").to_numpy()
 
 
-def test_a_kept_answer_is_of_the_model_that_gave_it(
-    twins: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_a_kept_answer_is_of_the_model_that_gave_it(twins: Place, tmp_path: Path) -> None:
     live = Live(twins, tmp_path)
     for which, sign in ((0, 1), (1, -1), (0, 1)):
         live.put(which)
@@ -290,14 +279,13 @@ def test_a_kept_answer_is_of_the_model_that_gave_it(
         assert answers(live.queries).equals(first)
         answers._book.close()
         assert np.abs(live.read(first) - sign * np.array([10, -5])).max() < 4
-    one, other = (ServedModel(ServerFolder.open(path / "server")) for path in twins)
+    paths = [twins.folder / each / "server" for each in TWINS]
+    one, other = (ServedModel(ServerFolder.open(path)) for path in paths)
     assert one.digest == other.digest
     assert one.identity != other.identity
 
 
-def test_a_budget_of_a_replaced_folder_counts_nothing(
-    twins: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_a_budget_of_a_replaced_folder_counts_nothing(twins: Place, tmp_path: Path) -> None:
     live = Live(twins, tmp_path)
     answers = Answer(**live.answers, state=tmp_path / "state")
     live.put(1)
@@ -306,7 +294,7 @@ def test_a_budget_of_a_replaced_folder_counts_nothing(
 
 
 def test_workers_compute_with_the_files_that_a_run_was_begun_with(
-    twins: tuple[Path, Path], tmp_path: Path
+    twins: Place, tmp_path: Path
 ) -> None:
     """A process that has answered for one model does not answer with it for the next."""
     live = Live(twins, tmp_path)

@@ -12,6 +12,7 @@ import json
 import re
 import time
 import tomllib
+from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -42,15 +43,14 @@ from hesc.ml import (
     Scores,
     Search,
     Trees,
-    deployment,
 )
 from hesc.protocols import registry
 from hesc.protocols.folders import ServerFolder
-from hesc.search import Index, SearchPlan, SearchServer
+from hesc.search import Index, SearchPlan
 from hesc.serve import pages
 from hesc_papers.chromium import PROGRAM, WAIT, Browser, ScriptError
 from hesc_papers.static_site import StaticSite
-from tests.test_remote import TOKEN, Running, book, running
+from tests.test_remote import TOKEN, Running, book, running, write_search
 from tests.test_web import NAMES as SCORES
 from tests.test_web import _made
 
@@ -95,9 +95,7 @@ def deployed(models: dict[str, tuple[Any, Any]], tmp_path_factory: pytest.TempPa
     for name, (made, _) in models.items():
         made.save(path / name, sample=0)
     plan = SearchPlan.of_vectors(VECTORS, metric="cosine", records="public", keys=False)
-    Index(plan, VECTORS).save(path / "records.index")
-    (path / "search").mkdir()
-    deployment.write_server(path / "search" / "server", plan, SearchServer(plan).to_bytes())
+    write_search(path, Index(plan, VECTORS))
     return path
 
 
@@ -345,10 +343,7 @@ class Page:
 
     def sized(self, width: int, height: int = 640, *, touched: bool = False) -> None:
         """A window of this size, of a telephone where it is touched."""
-        self.tab.send(
-            "Emulation.setDeviceMetricsOverride",
-            width=width, height=height, deviceScaleFactor=1, mobile=touched,
-        )  # fmt: skip
+        self.tab.sized(width, height, mobile=touched)
         self.tab.send("Emulation.setTouchEmulationEnabled", enabled=touched)
 
     def fits(self, width: int) -> None:
@@ -382,6 +377,13 @@ def site() -> Iterator[StaticSite]:
         yield made
 
 
+def given(site: StaticSite, page: pages.Page) -> str:
+    """The address of a page, which takes the place of all that the site had."""
+    site.files.clear()
+    site.files.update(page.files)
+    return site.url + "/"
+
+
 class Service:
     """A service of all models, and what it was asked and answered."""
 
@@ -404,9 +406,16 @@ class Service:
 
     def page(self, site: StaticSite, name: str) -> str:
         """The address of a page for a model."""
-        site.files.clear()
-        site.files.update(pages.page(self.plans[name], service=self.url).files)
-        return site.url + "/"
+        return given(site, pages.page(self.plans[name], service=self.url))
+
+    @contextmanager
+    def altering(self, change: Callable[[bytes], bytes]) -> Iterator[None]:
+        """Whose answers are others meanwhile."""
+        self.altered = change
+        try:
+            yield
+        finally:
+            self.altered = None
 
 
 @pytest.fixture(scope="module")
@@ -416,6 +425,13 @@ def service(
     place = tmp_path_factory.mktemp("service")
     with running(deployed, place, *MODELS, page=True, origins=[site.url]) as there:
         yield Service(there, deployed)
+
+
+@pytest.fixture
+def tabs(service: Service, site: StaticSite, browser: Browser) -> tuple[Page, Page]:
+    """Two tabs of one browser with the page of the same model, `iris`."""
+    context, address = browser.context(), service.page(site, "iris")
+    return Page.ready(browser, address, context), Page.ready(browser, address, context)
 
 
 def frame(plan: Any, rows: Any) -> pd.DataFrame:
@@ -656,9 +672,8 @@ def test_other_origins_are_refused(
 ) -> None:
     """By the service where the page is not listed, and by the page where it is not its service."""
     with running(deployed, tmp_path, "iris") as there:
-        site.files.clear()
-        site.files.update(pages.page(service.plans["iris"], service=there.url).files)
-        page = Page.ready(browser, site.url, browser.context())
+        address = given(site, pages.page(service.plans["iris"], service=there.url))
+        page = Page.ready(browser, address, browser.context())
         page.click("fill")
         # What is refused by its origin looks like a broken connection, which is tried again.
         page.tab.run("document.getElementById('predict').click()")
@@ -715,9 +730,7 @@ def test_a_plan_that_is_none_is_refused(
         Lie(b"{}"),
         Lie(data, bytes(32)),
     ):
-        site.files.clear()
-        site.files.update(pages.page(lie, service=service.url).files)
-        page = Page(browser, site.url, context)
+        page = Page(browser, given(site, pages.page(lie, service=service.url)), context)
         page.tab.until("!document.getElementById('wrong').hidden")
         assert page.wrong()[0] in {"WireError", "ParameterError"}
         assert page.tab.run("document.getElementById('sample').hidden")
@@ -740,9 +753,8 @@ def test_hostile_answers_are_told_to_the_person_alone(
         (lambda _: b"", "WireError"),
         (lambda answer: answer + bytes(1 << 20), "ServiceError"),
     ]
-    try:
-        for change, name in altered:
-            service.altered = change
+    for change, name in altered:
+        with service.altering(change):
             sent = len(page.tab.requests())
             page.predict()
             assert page.wrong()[0] == name
@@ -751,8 +763,6 @@ def test_hostile_answers_are_told_to_the_person_alone(
             time.sleep(0.05)
             # The query and its preflight, and nothing after the answer.
             assert len(page.tab.requests()) - sent <= 2
-    finally:
-        service.altered = None
     page.predict()
     assert page.wrong() == ("", "")
     page.clean()
@@ -760,12 +770,11 @@ def test_hostile_answers_are_told_to_the_person_alone(
 
 @seen
 def test_a_reload_and_two_tabs_have_one_key(
-    service: Service, site: StaticSite, browser: Browser, tmp_path: Path
+    service: Service, tabs: tuple[Page, Page], tmp_path: Path
 ) -> None:
     """What the one asked the other reads; neither has it in a form that a script can read."""
-    context, address = browser.context(), service.page(site, "iris")
     plan = service.plans["iris"]
-    one, two = (Page.ready(browser, address, context) for _ in range(2))
+    one, two = tabs
     for page in (one, two):
         page.click("fill")
         page.click("predict")
@@ -924,10 +933,7 @@ def test_it_is_read_and_used_without_eyes_or_mouse(
             features=[{"name": "prefers-color-scheme", "value": scheme}],
         )
         for width in (320, 1280):
-            page.tab.send(
-                "Emulation.setDeviceMetricsOverride",
-                width=width, height=800, deviceScaleFactor=1, mobile=False,
-            )  # fmt: skip
+            page.tab.sized(width)
             assert page.tab.run("document.documentElement.scrollWidth") <= width
         assert page.tab.run(_CONTRAST) >= 4.5
     page.clean()
@@ -1004,9 +1010,8 @@ def test_words_are_those_that_the_model_knows(
     made, rows = odd()
     made.save(tmp_path / "odd", sample=0)
     with running(tmp_path, tmp_path, "odd", origins=[site.url]) as there:
-        site.files.clear()
-        site.files.update(pages.page(made.client().plan, service=there.url).files)
-        page = Page.ready(browser, site.url, browser.context())
+        address = given(site, pages.page(made.client().plan, service=there.url))
+        page = Page.ready(browser, address, browser.context())
         field = "document.getElementById('feature-1')"
         for name in ("autocapitalize", "autocomplete"):
             assert page.tab.run(f"{field}.getAttribute('{name}')") == "off"
@@ -1121,12 +1126,9 @@ def test_a_key_is_kept_whatever_came_of_its_query(
     """The next query, after a reload, does not say by another key that an answer failed."""
     page = Page.ready(browser, service.page(site, "iris"), browser.context())
     page.click("fill")
-    try:
-        service.altered = lambda answer: answer[:-1]
+    with service.altering(lambda answer: answer[:-1]):
         page.predict()
         assert page.wrong()[0] == "WireError"
-    finally:
-        service.altered = None
     query, answer = service.asked[-1]
     page.kept()
     page.tab.send("Page.reload")
@@ -1138,13 +1140,10 @@ def test_a_key_is_kept_whatever_came_of_its_query(
 
 
 @seen
-def test_open_tabs_learn_of_keys(
-    service: Service, site: StaticSite, browser: Browser, tmp_path: Path
-) -> None:
+def test_open_tabs_learn_of_keys(service: Service, tabs: tuple[Page, Page], tmp_path: Path) -> None:
     """Of two tabs that are open, the second asks under the key that the first kept or forgot."""
-    context, address = browser.context(), service.page(site, "iris")
     plan = service.plans["iris"]
-    one, two = (Page.ready(browser, address, context) for _ in range(2))
+    one, two = tabs
     one.click("fill")
     one.predict()
     one.kept()
@@ -1178,14 +1177,11 @@ def test_a_key_is_not_forgotten_under_a_query(
         time.sleep(0.5)
         return answer
 
-    try:
-        service.altered = slow
+    with service.altering(slow):
         page.click("predict")
         page.click("key-forget")
         assert page.text("status") == "Wait until this is done."
         page.tab.until("!document.getElementById('result').hidden")
-    finally:
-        service.altered = None
     assert page.wrong() == ("", "")
     assert page.tab.run("document.getElementById('key').dataset.state") == "kept"
     page.clean()
@@ -1261,9 +1257,8 @@ def test_a_budget_that_ends_in_a_table_leaves_what_was_answered(
             return found
 
         model.evaluate = evaluated
-        site.files.clear()
-        site.files.update(pages.page(model.plan, service=there.url).files)
-        page = Page.ready(browser, site.url, browser.context())
+        address = given(site, pages.page(model.plan, service=there.url))
+        page = Page.ready(browser, address, browser.context())
         # Six queries, several at once: one of the later ones is refused.
         rows = np.resize(load_iris().data, (6 * model.plan.rows, 4))
         page.click("way-table")
@@ -1304,11 +1299,10 @@ def test_bytes_that_are_told_have_keys_and_queries_sent_again(
 
 @seen
 def test_a_service_of_any_number_of_models_is_listed(site: StaticSite, browser: Browser) -> None:
-    site.files.clear()
-    site.files.update(pages.page().files)
+    address = given(site, pages.page())
     models = [{"digest": f"{place:064x}"} for place in range(200_000)]
     site.files["v1/models"] = json.dumps({"models": models}).encode()
-    page = Page(browser, site.url, browser.context())
+    page = Page(browser, address, browser.context())
     page.tab.until("document.body.dataset.started")
     page.put("token", TOKEN)
     page.click("open")

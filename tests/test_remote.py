@@ -33,7 +33,7 @@ from hesc import cli
 from hesc._native import DecryptionError, HescError, ParameterError, WireError
 from hesc.cli import service
 from hesc.cli.partial import PartialTable
-from hesc.ml import ClippedWarning, PrivateClassifier, PrivateRegressor, Scores
+from hesc.ml import ClippedWarning, PrivateClassifier, PrivateRegressor, Scores, deployment
 from hesc.ml.remote import exchanges
 from hesc.ml.remote.drivers import Address
 from hesc.ml.remote.exchanges import Asked, Failed, Got, ServiceError, Waited
@@ -177,6 +177,14 @@ def test_tokens_do_not_leave_unencrypted_or_in_words() -> None:
 # A running service
 
 
+def write_search(folder: Path, index: Index) -> None:
+    """A deployment of a search, and the file of its records, where `running` looks for them."""
+    index.save(folder / "records.index")
+    (folder / "search").mkdir()
+    plan = index.plan
+    deployment.write_server(folder / "search" / "server", plan, SearchServer(plan).to_bytes())
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Deployments of scores, hidden weights, classes with keys, and a search with an index."""
@@ -189,15 +197,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     hidden.save(path / "hidden")
     vectors = RNG.normal(size=(500, 16))
     plan = SearchPlan.of_vectors(vectors, metric="cosine", bits=6, records="public", keys=True)
-    Index(plan, vectors).save(path / "records.index")
+    write_search(path, Index(plan, vectors))
     np.save(path / "vectors.npy", vectors)
-    from hesc.ml import deployment
     from hesc.protocols.folders import PLAN, SERVER
 
-    data = plan.to_bytes()
-    (path / "search").mkdir()
-    deployment.write_server(path / "search" / "server", plan, SearchServer(plan).to_bytes())
-    assert (path / "search" / "server" / PLAN).read_bytes() == data
+    assert (path / "search" / "server" / PLAN).read_bytes() == plan.to_bytes()
     assert (path / "search" / "server" / SERVER).exists()
     return path
 

@@ -28,13 +28,12 @@ from hesc.ml import (
     PrivateRegressor,
     Search,
     Trees,
-    deployment,
 )
 from hesc.protocols import registry
 from hesc.protocols.message import Kind, Message, name_of
 from hesc.search import Index, SearchClient, SearchPlan, SearchServer
 from tests.lying_documents import lies
-from tests.test_remote import TOKEN, running
+from tests.test_remote import TOKEN, running, write_search
 from tests.test_web import Node, RefusedError, asked, coded, node
 
 if TYPE_CHECKING:
@@ -218,11 +217,7 @@ def test_a_service_of_trees_and_searches_is_asked(
     for name in (*TREES, "votes"):
         cases[name].kept.save(tmp_path / name, sample=0)
     near = cases["euclidean"]
-    near.kept.save(tmp_path / "records.index")
-    (tmp_path / "search").mkdir()
-    deployment.write_server(
-        tmp_path / "search" / "server", near.plan, SearchServer(near.plan).to_bytes()
-    )
+    write_search(tmp_path, near.kept)
     with running(tmp_path, tmp_path, *TREES, "votes", "search") as there:
 
         def connect(name: str) -> None:

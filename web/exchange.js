@@ -28,7 +28,7 @@ const TEXTS = {
 };
 /** Names of problems of which no more is said. */
 const OTHERS =
-  "bad-keys busy cut-off failed keys-missing name-keys no-keys no-length no-range not-kept not-ready other-hash " +
+  "busy cut-off failed keys-missing name-keys no-keys no-length no-range not-kept not-ready other-hash " +
   "slow-body too-many too-often wrong-method";
 /** All names that a service has for problems, as Python's client knows them. */
 export const KNOWN = new Set([...Object.keys(TEXTS), ...OTHERS.split(" ")]);

@@ -251,6 +251,16 @@ class Tab:
             and event.get("sessionId") == self._session
         ]
 
+    def sized(self, width: int, height: int = 800, *, mobile: bool = False) -> None:
+        """Gives the window this size, of a telephone or not."""
+        self.send(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=mobile,
+        )
+
     def picture(self, path: Path) -> None:
         """Writes what the whole page looks like as PNG."""
         found = self.send("Page.captureScreenshot", format="png", captureBeyondViewport=True)

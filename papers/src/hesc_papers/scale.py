@@ -62,7 +62,18 @@ class Size(NamedTuple):
     """Rows of a file that are scored, to see what memory does."""
 
 
-QUICK: Final = Size(1, (500, 1000), 2000, 250, 9000, 32, 500, 2000, 6, (2000,))
+QUICK: Final = Size(
+    rounds=1,
+    rows=(500, 1000),
+    shared=2000,
+    batch=250,
+    records=9000,
+    queries=32,
+    people=500,
+    killed=2000,
+    counted=6,
+    memory=(2000,),
+)
 FULL: Final = Size(
     rounds=3,
     rows=(10_000, 30_000, 100_000),
@@ -76,7 +87,7 @@ FULL: Final = Size(
     memory=(100_000, 1_000_000),
 )
 LONG: Final = FULL._replace(memory=(1_000_000, 10_000_000))
-"""With `--peer long`: a file of ten million rows, some five gigabytes, twenty minutes or more."""
+"""With `--peer long`: a file of ten million rows, some seven gigabytes, twenty minutes or more."""
 
 
 def reproduce(options: Options) -> Report:
@@ -129,7 +140,7 @@ def _reproduced(place: Place, size: Size, options: Options) -> Report:
             "of which the first pass is linked, in blocks that are padded to one size",
             "two workers: medians over rounds of the time of one over that of two; they tell what "
             "two cores do where nobody else works (load average before, in parameters)",
-            "running: without the seconds that the same took for a row a worker just before, "
+            "running: without the seconds that a row, query or block a worker took just before, "
             "ray_start_s: of small tables these are nearly all, and differences are noise",
             "overhead: one worker's time over the plain call's, less one, at the most rows",
             "kills: of three nodes one ends by SIGKILL when a quarter is done. Lost, twice and "

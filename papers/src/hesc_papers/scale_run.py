@@ -95,13 +95,14 @@ class Place:
         y = (X @ rng.normal(size=(WIDTH, CLASSES))).argmax(axis=1)
         scores = PrivateClassifier(LogisticRegression(max_iter=300)).fit(X, y)
         scores.plan(X, Scores(ranges=(-1, 1)), names=names)
-        self._save("scores", scores)
+        self.save("scores", scores)
         hidden = PrivateRegressor(LinearRegression()).fit(X, X @ np.linspace(1, 2, WIDTH))
         wishes = Scores(hidden=True, answers=HIDDEN, max_error=0.5, ranges=(-1, 1))
         hidden.plan(X, wishes, names=names)
-        self._save("hidden", hidden)
+        self.save("hidden", hidden)
 
-    def _save(self, name: str, model: Any) -> None:
+    def save(self, name: str, model: Any) -> None:
+        """Deploys a planned model, with a client's key, and its public ones where there are any."""
         from hesc.ml import ClientFolder
 
         model.save(self.folder / name)

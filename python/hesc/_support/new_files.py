@@ -8,6 +8,7 @@ not even one that a symbolic link points to.
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import secrets
 import shutil
@@ -164,6 +165,12 @@ def replace_file(path: str | PathLike[str], data: bytes) -> None:
             part.unlink(missing_ok=True)
     finally:
         part.unlink(missing_ok=True)
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file of any length, in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_whole(path: str | PathLike[str], limit: int, what: str) -> bytes:

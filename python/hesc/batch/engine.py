@@ -67,8 +67,8 @@ class Work(NamedTuple):
         for make, options in self.steps:
             # Of others nobody knows which arguments are paths.
             own = isinstance(make, type) and issubclass(make, TableStep)
-            plain = {"step": make.__name__, **options}
-            found.append(named(make.__name__, options) if own else plain)
+            name = make.__name__
+            found.append(named(name, options) if own else {"step": name, **options})
         return found
 
     def begun(self) -> bytes:

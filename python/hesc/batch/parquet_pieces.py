@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from hesc._native import HescError
 from hesc._support.inputs import whole
-from hesc._support.new_files import for_owner, new_file
+from hesc._support.new_files import for_owner, new_file, sha256_of
 from hesc._support.partial_folder import PartialFolder
 from hesc.batch.table_step import ANSWER, QUERY, arrow
 
@@ -79,8 +79,7 @@ class ParquetPieces:
     @property
     def digest(self) -> str:
         """SHA-256 of the file. Cost: a pass over it."""
-        with self._path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return sha256_of(self._path)
 
     @property
     def seen(self) -> tuple[int, ...]:

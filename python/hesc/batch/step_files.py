@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hesc._native import ParameterError
+from hesc._support.new_files import sha256_of
 from hesc.protocols.folders import MANIFEST
 from hesc.protocols.search.index import records_digest
 
@@ -19,8 +19,7 @@ FILES: Final = {"client", "secret", "keys", "server", "index", "passphrase_file"
 
 def digest_of(path: Path) -> str:
     """SHA-256 of a file, or of the manifest of a folder, which has the digests of its files."""
-    with (path / MANIFEST if path.is_dir() else path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return sha256_of(path / MANIFEST if path.is_dir() else path)
 
 
 def named(name: str, options: Mapping[str, Any]) -> dict[str, Any]:

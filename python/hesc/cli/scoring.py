@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections import Counter
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import typer
 
 from hesc._native import HescError
+from hesc._support.new_files import sha256_of
 from hesc._support.passphrase_files import read_passphrase
 from hesc.batch.table_step import counted_from
 from hesc.cli.batches import Clip, IgnoreExtra, batches, of_clipped, write_best, write_rows
@@ -130,9 +130,9 @@ def score(
         check_rows(rows, plan, clip=clip, ignore_extra=ignore_extra)
         before_rows = _seen(rows)
         belongs = {
-            "rows": _sha256(rows),
+            "rows": sha256_of(rows),
             "plan": plan.digest.hex(),
-            "secret": _sha256(folder / SECRET),
+            "secret": sha256_of(folder / SECRET),
             "wishes": list(wishes),
         }
         with PartialTable(out, belongs) as partial:
@@ -149,7 +149,7 @@ def score(
                     done = partial.counts["samples"]
                     say(f"{done} samples are scored so far: the same command goes on with the rest")
                     raise
-            if _seen(rows) != before_rows or _sha256(rows) != belongs["rows"]:
+            if _seen(rows) != before_rows or sha256_of(rows) != belongs["rows"]:
                 raise HescError(
                     f"{rows} was changed while it was scored: remove {out}.partial and begin anew"
                 )
@@ -228,11 +228,6 @@ def _seen(path: Path) -> tuple[int, ...]:
     """What changes where a file does."""
     found = path.stat()
     return found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _token(path: Path | None) -> str:

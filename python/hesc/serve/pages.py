@@ -133,7 +133,7 @@ def page(plan: Any = None, *, service: str = SAME, title: str = TITLE) -> Page:
         packed[PLAN] = plan.to_bytes()
     shown = ordered(packed, _PAGE)
     worker = {name: packed.pop(name).decode() for name in ordered(packed, _WORKER)}
-    packed[WORKER] = _json(list(worker.items())).encode()
+    packed[WORKER] = json.dumps(list(worker.items()), separators=(",", ":")).encode()
     digests = {name: _integrity("sha384", data) for name, data in sorted(packed.items())}
     site = {
         "service": service,

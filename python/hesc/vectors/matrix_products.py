@@ -154,8 +154,10 @@ class MatrixProduct:
         self.products, self.rotations = work.products, work.hoisted + work.rotations
         self.masks = work.masks
         self.depth = 1 if self.clear is None else 0
-        # Of operands by public keys, and of those by the secret one, which have less noise.
-        blanks = [self._blank_product(seeded=seeded) for seeded in (False, True)]
+        # Of operands by public keys, and of those by the secret one, which have less noise: CKKS's
+        # levels do not depend on it.
+        ways = (False,) if params.is_approximate else (False, True)
+        blanks = [self._blank_product(seeded=seeded) for seeded in ways]
         self.level = max(blank.level for blank in blanks)
         self.noise_budget = min(blank.noise_budget for blank in blanks)
         self.error_bound = max(blank.error_bound for blank in blanks)
