@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 import os
 import pickle
@@ -109,6 +110,13 @@ def test_nothing_that_holds_a_key_or_a_model_is_pickled(place: Place) -> None:
     work = pickle.dumps(place.steps("scores"))
     assert len(work) < 2000
     assert (place.folder / "scores.key").read_bytes()[-32:] not in work
+    # Digests go with them, and none of what is guessed.
+    words = place.folder / "words"
+    words.write_text("guessed\n")
+    asks = place.options("scores") | {"passphrase_file": str(words)}
+    begun = Work(((Decrypt, asks),)).begun()
+    assert hashlib.sha256((place.folder / "scores.key").read_bytes()).hexdigest().encode() in begun
+    assert hashlib.sha256(words.read_bytes()).hexdigest().encode() not in begun
 
 
 @pytest.mark.parametrize(

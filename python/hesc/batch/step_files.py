@@ -13,7 +13,7 @@ from hesc.protocols.search.index import records_digest
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FILES: Final = {"client", "secret", "keys", "server", "index", "passphrase_file"}
+FILES: Final = {"client", "secret", "keys", "server", "index"}
 """Arguments of steps that are paths of files and folders."""
 
 
@@ -25,6 +25,8 @@ def digest_of(path: Path) -> str:
 def named(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """What a step is made of: of files and folders what is in them, not where they are.
 
+    Nothing is said of a passphrase.
+
     Args:
         name: of the step.
         options: its arguments.
@@ -35,6 +37,9 @@ def named(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """
     found: dict[str, Any] = {"step": name}
     for option, value in options.items():
+        # Its digest would tell a passphrase to who guesses, and it changes no result.
+        if option == "passphrase_file":
+            continue
         if option not in FILES or value is None:
             found[option] = value
         else:
