@@ -83,6 +83,12 @@ pub trait Lanes: Copy {
     fn zero(self) -> Self::Vector {
         self.splat(0)
     }
+
+    /// What a closure gives that is inlined everywhere. Portable code of it is long: it stands once, and is called.
+    #[inline(always)]
+    fn shared<R>(self, body: impl FnOnce() -> R) -> R {
+        body()
+    }
 }
 
 /// An array of what a closure gives for each place. The standard library's `from_fn`, `map` and `zip` of arrays are calls
@@ -117,6 +123,11 @@ fn spread(bit: bool) -> u64 {
 impl Lanes for Portable {
     type Vector = Words;
     type Mask = Words;
+
+    #[inline(never)]
+    fn shared<R>(self, body: impl FnOnce() -> R) -> R {
+        body()
+    }
 
     #[inline(always)]
     fn load(self, x: &Octet) -> Words {
@@ -419,19 +430,38 @@ pub trait Kernel {
     fn run<L: Lanes>(self, l: L) -> Self::Output;
 }
 
-/// Whether this machine has lanes in hardware. Where it has none, a loop on 64-bit multipliers beats
-/// the portable twin wherever residues fit a word.
-pub fn available() -> bool {
-    cfg!(target_arch = "x86_64") && at_least(Kernels::Avx512Ifma)
+/// The proof that this machine has lanes in hardware, and that this process takes them.
+#[derive(Clone, Copy)]
+pub struct Hardware(
+    #[cfg(target_arch = "x86_64")] ifma::Ifma,
+    #[cfg(not(target_arch = "x86_64"))] std::convert::Infallible,
+);
+
+impl Hardware {
+    /// Runs a kernel on these lanes.
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        #[cfg(target_arch = "x86_64")]
+        return self.0.vectorize(ifma::WithLanes(self.0, kernel));
+        #[cfg(not(target_arch = "x86_64"))]
+        match (self.0, kernel) {}
+    }
+}
+
+/// Lanes in hardware, if this machine has any. Where it has none, a loop on 64-bit multipliers beats the portable twin
+/// wherever residues fit a word: kernels of such loops are not compiled for it.
+pub fn hardware() -> Option<Hardware> {
+    #[cfg(target_arch = "x86_64")]
+    return at_least(Kernels::Avx512Ifma).then(ifma::Ifma::try_new).flatten().map(Hardware);
+    #[cfg(not(target_arch = "x86_64"))]
+    None
 }
 
 /// Runs a kernel with the best lanes of this machine.
 pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(lanes) = available().then(ifma::Ifma::try_new).flatten() {
-        return lanes.vectorize(ifma::WithLanes(lanes, kernel));
+    match hardware() {
+        Some(hardware) => hardware.run(kernel),
+        None => kernel.run(Portable),
     }
-    kernel.run(Portable)
 }
 
 /// Bit `i` for lane `i`.

@@ -2,7 +2,7 @@
 
 use super::Reducer;
 use super::kernels;
-use crate::lanes::{self, Kernel, LANES, Lanes};
+use crate::lanes::{Kernel, LANES, Lanes};
 
 /// Eight columns of a row.
 type Words = [u64; LANES];
@@ -33,10 +33,10 @@ pub fn correlations(
     let outputs = out.iter().flatten().map(|row| row.len());
     let rows = a.iter().chain(b).chain(c).map(|row| row.len());
     assert!(rows.chain(outputs).all(|x| x == length), "rows of one ring have one length");
-    let fits = q.fits_lanes() && lanes::available();
-    let on_lanes = if fits { length - length % COLUMNS } else { 0 };
-    if on_lanes > 0 {
-        lanes::dispatch(Correlations { out, shifts, a, b, c, q, columns: on_lanes });
+    let hardware = q.lanes();
+    let on_lanes = if hardware.is_some() { length - length % COLUMNS } else { 0 };
+    if let Some(hardware) = hardware {
+        hardware.run(Correlations { out, shifts, a, b, c, q, columns: on_lanes });
     }
     if on_lanes < length {
         for ([first, second], &shift) in out.iter_mut().zip(shifts) {

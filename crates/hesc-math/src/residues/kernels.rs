@@ -5,7 +5,7 @@ use hesc_kernels::vectorised;
 use std::ops::Range;
 
 use super::{Factor, Reducer};
-use crate::lanes::{self, Kernel, LANES, Lanes, array_of};
+use crate::lanes::{Kernel, LANES, Lanes, array_of};
 use crate::rows;
 
 /// What happens at each place: `I` inputs and the `O` values that are there give `O` new ones.
@@ -63,14 +63,14 @@ fn run<P: Pointwise<I, O>, const I: usize, const O: usize>(
 ) {
     let length = check_lengths(inputs, &outputs);
     // Rings of odd index have rows of which lanes leave a few words.
-    let fits = reducer.fits_lanes() && lanes::available();
-    let on_lanes = if fits { length - length % LANES } else { 0 };
+    let hardware = reducer.lanes();
+    let on_lanes = if hardware.is_some() { length - length % LANES } else { 0 };
     let inputs = inputs.map(|input| input.split_at(on_lanes));
     let mut outputs = outputs.map(|output| output.split_at_mut(on_lanes));
-    if on_lanes > 0 {
+    if let Some(hardware) = hardware {
         let outputs = outputs.each_mut().map(|output| &mut *output.0);
         let inputs = inputs.map(|input| input.0);
-        lanes::dispatch(OnLanes { operation: &operation, inputs, outputs });
+        hardware.run(OnLanes { operation: &operation, inputs, outputs });
     }
     run_words(operation, inputs.map(|input| input.1), outputs.map(|output| output.1));
 }
@@ -249,11 +249,11 @@ pub fn sum_of_tensors(out: [&mut [u64]; 3], products: &[TensorRows<'_>], q: &Red
         products.iter().flatten().all(|x| x.len() == length),
         "rows of one ring have one length"
     );
-    let fits = q.fits_lanes() && lanes::available();
-    let on_lanes = if fits { length - length % LANES } else { 0 };
+    let hardware = q.lanes();
+    let on_lanes = if hardware.is_some() { length - length % LANES } else { 0 };
     let [(x, x_rest), (y, y_rest), (z, z_rest)] = out.map(|out| out.split_at_mut(on_lanes));
-    if on_lanes > 0 {
-        lanes::dispatch(SumOfTensors { out: [x, y, z], products, q });
+    if let Some(hardware) = hardware {
+        hardware.run(SumOfTensors { out: [x, y, z], products, q });
     }
     if on_lanes < length {
         let rows = products.iter().map(|rows| rows.map(|row| &row[on_lanes..]));
@@ -503,12 +503,12 @@ pub fn inner_products(out: [&mut [u64]; 2], a: &[&[u64]], b: &[&[u64]], c: &[&[u
     let length = first.len();
     let rows = a.iter().chain(b).chain(c);
     assert!(rows.chain([&&*second]).all(|x| x.len() == length), "rows of one ring have one length");
-    let fits = q.fits_lanes() && lanes::available();
-    let on_lanes = if fits { length - length % (LANES * VECTORS) } else { 0 };
+    let hardware = q.lanes();
+    let on_lanes = if hardware.is_some() { length - length % (LANES * VECTORS) } else { 0 };
     let (first, first_rest) = first.split_at_mut(on_lanes);
     let (second, second_rest) = second.split_at_mut(on_lanes);
-    if on_lanes > 0 {
-        lanes::dispatch(InnerProducts { out: [first, second], a, b, c, q });
+    if let Some(hardware) = hardware {
+        hardware.run(InnerProducts { out: [first, second], a, b, c, q });
     }
     if on_lanes < length {
         let rest = |x: &'_ [u64]| -> Range<usize> { on_lanes..x.len() };
@@ -621,9 +621,8 @@ pub(crate) fn combine(out: &mut [u64], a: &[&[u64]], factors: &[u64], narrow: bo
     assert_eq!(a.len(), factors.len(), "a factor for each summand");
     assert!(a.iter().all(|x| x.len() == out.len()), "rows of one ring have one length");
     let whole = out.len().is_multiple_of(LANES * VECTORS);
-    if narrow && q.fits_lanes() && lanes::available() && whole {
-        lanes::dispatch(Combine { out, a, factors, q });
-        return;
+    if let Some(hardware) = q.lanes().filter(|_| narrow && whole) {
+        return hardware.run(Combine { out, a, factors, q });
     }
     wide_sums(out, a.iter().zip(factors).map(|(&a, &factor)| (a, factor)), q);
 }

@@ -194,7 +194,10 @@ pub fn sums_of_products(
     assert!(factors.iter().all(|factors| factors.fit(packing)), "a factor for each row");
     assert_eq!(out.len(), blocks.len() * factors.len() * PARTS * length, "a sum for each");
     let scan = Scan { out, packing: *packing, blocks, factors, q };
-    if lanes::available() { lanes::dispatch(scan) } else { scan.words() }
+    match lanes::hardware() {
+        Some(hardware) => hardware.run(scan),
+        None => scan.words(),
+    }
 }
 
 struct Scan<'a> {

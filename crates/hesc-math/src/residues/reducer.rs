@@ -1,5 +1,5 @@
 use crate::Modulus;
-use crate::lanes::Lanes;
+use crate::lanes::{self, Hardware, Lanes};
 
 /// Primes are below `2^MAX_PRIME_BITS`: 128 bits then hold the sum of
 /// 64 products.
@@ -50,9 +50,9 @@ impl Reducer {
         }
     }
 
-    /// Whether the 52-bit multipliers can be used.
-    pub(crate) const fn fits_lanes(&self) -> bool {
-        self.bits <= LANE_BITS
+    /// Lanes in hardware, if there are any and the modulus is small enough for their 52-bit multipliers.
+    pub(crate) fn lanes(&self) -> Option<Hardware> {
+        lanes::hardware().filter(|_| self.bits <= LANE_BITS)
     }
 
     /// Products of residues that a pair of 52-bit accumulators holds the sum of, with one more residue: for moduli

@@ -15,7 +15,7 @@ use std::fmt;
 
 use super::RingIndex;
 use super::convolution::{AxisKernels, kernels, reversed, root_of_order, spectrum};
-use crate::lanes::{self, Kernel, LANES, Lanes, Octet};
+use crate::lanes::{Hardware, Kernel, LANES, LIMB_MASK, Lanes, Octet};
 use crate::residues::Reducer;
 
 /// Points of a step, and of the axis of 17.
@@ -36,6 +36,7 @@ type Roots = [Factor; STEP / 2];
 /// multipliers take.
 #[derive(Clone)]
 pub(crate) struct FermatTransform {
+    hardware: Hardware,
     q: u64,
     /// Rows for each place along the axis of 17: the places along those of 3 and 5.
     outer: usize,
@@ -65,9 +66,7 @@ impl FermatTransform {
             15 => 8,
             _ => return None,
         };
-        if !index.value().is_multiple_of(4369) || !reducer.fits_lanes() || !lanes::available() {
-            return None;
-        }
+        let hardware = reducer.lanes().filter(|_| index.value().is_multiple_of(4369))?;
         let q = reducer.modulus();
         let factor = |w: u64| [w, reducer.factor(w).shoup52];
         let factors = |w: [u64; LANES]| {
@@ -115,6 +114,7 @@ impl FermatTransform {
             sums
         };
         Some(Self {
+            hardware,
             q: reducer.value(),
             outer,
             roots: roots(root),
@@ -142,7 +142,7 @@ impl FermatTransform {
             rest.is_empty() && vectors.len() == sums.len(),
             "there is a word for each coefficient of the ring"
         );
-        lanes::dispatch(Convolve { transform: self, vectors, sums });
+        self.hardware.run(Convolve { transform: self, vectors, sums });
     }
 }
 
@@ -226,7 +226,7 @@ struct Words<L: Lanes> {
 impl<L: Lanes> Words<L> {
     #[inline(always)]
     fn new(l: L, q: u64) -> Self {
-        let mask = lanes::LIMB_MASK;
+        let mask = LIMB_MASK;
         Self {
             l,
             q: l.splat(q),

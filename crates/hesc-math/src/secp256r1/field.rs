@@ -67,15 +67,20 @@ fn carry<L: Lanes>(l: L, x: &mut [L::Vector; LIMBS]) {
 /// The bits above 2^256 folded: `2^256 = 2^224 - 2^192 - 2^96 + 1` modulo `p`.
 #[inline(always)]
 fn fold<L: Lanes>(l: L, x: &mut [L::Vector; LIMBS]) {
-    // The top limb needs its carry first, or its high bits are not all there.
-    carry(l, x);
-    let top = l.shr::<TOP_BITS>(x[4]);
-    x[4] = l.and(x[4], l.splat((1 << TOP_BITS) - 1));
-    x[0] = l.add(x[0], top);
-    x[1] = l.sub(x[1], l.shl::<44>(top));
-    x[3] = l.sub(x[3], l.shl::<36>(top));
-    x[4] = l.add(x[4], l.shl::<16>(top));
-    carry(l, x);
+    l.shared(
+        #[inline(always)]
+        || {
+            // The top limb needs its carry first, or its high bits are not all there.
+            carry(l, x);
+            let top = l.shr::<TOP_BITS>(x[4]);
+            x[4] = l.and(x[4], l.splat((1 << TOP_BITS) - 1));
+            x[0] = l.add(x[0], top);
+            x[1] = l.sub(x[1], l.shl::<44>(top));
+            x[3] = l.sub(x[3], l.shl::<36>(top));
+            x[4] = l.add(x[4], l.shl::<16>(top));
+            carry(l, x);
+        },
+    );
 }
 
 /// `a + b`.
@@ -105,27 +110,32 @@ pub fn sub<L: Lanes>(l: L, a: &Element<L::Vector>, b: &Element<L::Vector>) -> El
 /// reduction, and the lowest limb's product with it is a shift.
 #[inline(always)]
 pub fn mul<L: Lanes>(l: L, a: &Element<L::Vector>, b: &Element<L::Vector>) -> Element<L::Vector> {
-    let mut c = [l.zero(); 2 * LIMBS];
-    for i in 0..LIMBS {
-        for j in 0..LIMBS {
-            c[i + j] = l.add_low(c[i + j], a.0[i], b.0[j]);
-            c[i + j + 1] = l.add_high(c[i + j + 1], a.0[i], b.0[j]);
-        }
-    }
-    let mask = l.splat(LIMB_MASK);
-    for i in 0..LIMBS {
-        let m = l.and(c[i], mask);
-        c[i + 1] = l.add(c[i + 1], l.add(l.shr::<LIMB_BITS>(c[i]), m));
-        // Limb 2 of the prime is zero.
-        for j in [1, 3, 4] {
-            let limb = l.splat(PRIME[j]);
-            c[i + j] = l.add_low(c[i + j], m, limb);
-            c[i + j + 1] = l.add_high(c[i + j + 1], m, limb);
-        }
-    }
-    let mut out = [c[5], c[6], c[7], c[8], c[9]];
-    carry(l, &mut out);
-    Element(out)
+    l.shared(
+        #[inline(always)]
+        || {
+            let mut c = [l.zero(); 2 * LIMBS];
+            for i in 0..LIMBS {
+                for j in 0..LIMBS {
+                    c[i + j] = l.add_low(c[i + j], a.0[i], b.0[j]);
+                    c[i + j + 1] = l.add_high(c[i + j + 1], a.0[i], b.0[j]);
+                }
+            }
+            let mask = l.splat(LIMB_MASK);
+            for i in 0..LIMBS {
+                let m = l.and(c[i], mask);
+                c[i + 1] = l.add(c[i + 1], l.add(l.shr::<LIMB_BITS>(c[i]), m));
+                // Limb 2 of the prime is zero.
+                for j in [1, 3, 4] {
+                    let limb = l.splat(PRIME[j]);
+                    c[i + j] = l.add_low(c[i + j], m, limb);
+                    c[i + j + 1] = l.add_high(c[i + j + 1], m, limb);
+                }
+            }
+            let mut out = [c[5], c[6], c[7], c[8], c[9]];
+            carry(l, &mut out);
+            Element(out)
+        },
+    )
 }
 
 /// `a^(2^n)`.
