@@ -97,13 +97,20 @@ impl Workers {
     /// Runs work, whose parallel parts run on these threads. Where it ran, stacks are overwritten at the end: the
     /// thread's own, and if it was shared all threads' by themselves, which nobody waits for.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        let work = || {
-            let found = below(work);
+        let (mut work, mut found) = (Some(work), None);
+        self.run_once(&mut || found = work.take().map(below));
+        found.expect("work was run")
+    }
+
+    /// [`Self::run`] of what leaves its result with its caller: the threads' machinery is compiled once, and not for
+    /// each kind of work.
+    fn run_once(&self, work: &mut (dyn FnMut() + Send)) {
+        let mut work = || {
+            work();
             wipe_stack();
             if take_shared() {
                 rayon::spawn_broadcast(|_| wipe_stack());
             }
-            found
         };
         match self {
             Self::AtHome => work(),
@@ -115,7 +122,7 @@ impl Workers {
                         *alone = builder.build().ok();
                     }
                 });
-                work()
+                work();
             }
         }
     }

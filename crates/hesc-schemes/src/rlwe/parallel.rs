@@ -22,37 +22,32 @@ pub(crate) fn on_pool<R: Send>(words: usize, operation: impl FnOnce() -> R + Sen
     if worth_threads(words) { rayon::scope(|_| operation()) } else { operation() }
 }
 
-/// Calls `body(scratch, index, chunk)` for each chunk of `size` words, with a [`Buffer`] of `scratch`
-/// words of the thread's own.
-pub(crate) fn for_each_chunk(
-    words: &mut [u64],
-    size: usize,
-    scratch: usize,
-    body: impl Fn(&mut [u64], usize, &mut [u64]) + Send + Sync,
-) {
+/// What is done with a chunk: scratch of the thread's own, the chunk's index and its words. Chunks are long, so that a
+/// call costs nothing; compiled for each body, rayon's loops took longer than all arithmetic.
+type Body<'a> = &'a (dyn Fn(&mut [u64], usize, &mut [u64]) + Sync);
+
+/// Calls `body` for each chunk of `size` words, with a [`Buffer`] of `scratch` words of the thread's own.
+pub(crate) fn for_each_chunk(words: &mut [u64], size: usize, scratch: usize, body: Body<'_>) {
     if worth_threads(words.len()) {
         words.par_chunks_exact_mut(size).enumerate().for_each_init(
             || Buffer::take(scratch),
             |scratch, (index, chunk)| body(scratch, index, chunk),
         );
     } else {
-        let mut scratch = Buffer::take(scratch);
-        for (index, chunk) in words.chunks_exact_mut(size).enumerate() {
-            body(&mut scratch, index, chunk);
-        }
+        one_by_one(words, size, scratch, body);
     }
 }
 
 /// [`for_each_chunk`] for a pass of arithmetic, which waits for memory: on both cores only where there is much of it.
-pub(crate) fn for_each_pass(
-    words: &mut [u64],
-    size: usize,
-    scratch: usize,
-    body: impl Fn(&mut [u64], usize, &mut [u64]) + Send + Sync,
-) {
+pub(crate) fn for_each_pass(words: &mut [u64], size: usize, scratch: usize, body: Body<'_>) {
     if words.len() >= PASS_WORDS {
-        return for_each_chunk(words, size, scratch, body);
+        for_each_chunk(words, size, scratch, body);
+    } else {
+        one_by_one(words, size, scratch, body);
     }
+}
+
+fn one_by_one(words: &mut [u64], size: usize, scratch: usize, body: Body<'_>) {
     let mut scratch = Buffer::take(scratch);
     for (index, chunk) in words.chunks_exact_mut(size).enumerate() {
         body(&mut scratch, index, chunk);

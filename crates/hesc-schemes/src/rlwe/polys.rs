@@ -114,7 +114,7 @@ impl<D: RowDomain, S: AsRef<[u64]> + AsMut<[u64]>> Polys<D, S> {
                 body(Scratch::new(scratch, n), prime, component, RowMut::new(words)).words()
             });
         };
-        parallel::for_each_chunk(self.words.as_mut(), n, scratch * n, row);
+        parallel::for_each_chunk(self.words.as_mut(), n, scratch * n, &row);
         self.in_domain()
     }
 
@@ -136,7 +136,7 @@ impl<D: RowDomain, S: AsRef<[u64]> + AsMut<[u64]>> Polys<D, S> {
                 body(Scratch::new(scratch, n), index / pairs, index % pairs, rows.split());
             assert_eq!(starts, changed.map(|row| row.start()), "rows are changed in their place");
         };
-        parallel::for_each_chunk(self.words.as_mut(), 2 * n, scratch * n, pair);
+        parallel::for_each_chunk(self.words.as_mut(), 2 * n, scratch * n, &pair);
         self.in_domain()
     }
 
@@ -148,7 +148,7 @@ impl<D: RowDomain, S: AsRef<[u64]> + AsMut<[u64]>> Polys<D, S> {
         body: impl for<'r> Fn(Scratch<'_>, usize, RowsMut<'r, D>) -> RowsMut<'r, E> + Send + Sync,
     ) -> Polys<E, S> {
         let (n, length) = (self.ring_degree, self.components * self.ring_degree);
-        parallel::for_each_chunk(self.words.as_mut(), length, scratch * n, one_prime(n, body));
+        parallel::for_each_chunk(self.words.as_mut(), length, scratch * n, &one_prime(n, body));
         self.in_domain()
     }
 
@@ -161,7 +161,7 @@ impl<D: RowDomain, S: AsRef<[u64]> + AsMut<[u64]>> Polys<D, S> {
         body: impl for<'r> Fn(Scratch<'_>, usize, RowsMut<'r, D>) -> RowsMut<'r, E> + Send + Sync,
     ) -> Polys<E, S> {
         let (n, length) = (self.ring_degree, self.components * self.ring_degree);
-        parallel::for_each_pass(self.words.as_mut(), length, scratch * n, one_prime(n, body));
+        parallel::for_each_pass(self.words.as_mut(), length, scratch * n, &one_prime(n, body));
         self.in_domain()
     }
 
@@ -206,7 +206,7 @@ impl Residues<'_, Coeff> {
         let (block, each) = (conversion.block_words(n), conversion.prepared_words(n));
         let blocks = each / block;
         let mut words = Buffer::take(self.components() * each);
-        parallel::for_each_chunk(&mut words, block, 0, |_, index, out| {
+        parallel::for_each_chunk(&mut words, block, 0, &|_: &mut [u64], index, out: &mut [u64]| {
             let (component, block) = (index / blocks, index % blocks);
             conversion.prepare_block(out, block, |prime| self.row(prime, component).words());
         });
