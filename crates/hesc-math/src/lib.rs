@@ -13,8 +13,8 @@
 //! - [`residues`]: rows of residues modulo one number and the loops on them;
 //! - [`rns`]: residue number systems of many primes, for schemes with multiplication;
 //! - [`finite_field`]: extensions of integers modulo a prime power, which slots of plaintexts are;
-//! - [`wide`]: residues of thousands of bits, eight at a time, for the schemes on groups;
-//! - [`secp256r1`]: points of that curve, eight at a time.
+//! - `wide`: residues of thousands of bits, eight at a time, for the schemes on groups, and
+//! - `secp256r1`: points of that curve, eight at a time; both with the feature `classical`.
 //!
 //! ```
 //! use hesc_math::{Coeff, Poly, Ring, RingIndex};
@@ -34,6 +34,10 @@
 pub mod discrete_gaussian;
 mod error;
 pub mod finite_field;
+#[cfg_attr(
+    not(feature = "classical"),
+    allow(dead_code, reason = "numbers of thousands of bits take what is left")
+)]
 mod lanes;
 mod modulus;
 mod negacyclic;
@@ -45,9 +49,11 @@ pub mod rns;
 pub mod rounding;
 mod rows;
 pub mod sampling;
+#[cfg(feature = "classical")]
 pub mod secp256r1;
 #[cfg(feature = "system")]
 mod system;
+#[cfg(feature = "classical")]
 pub mod wide;
 mod word;
 

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use hesc_circuits::Envelope;
 use hesc_schemes::rlwe::{PlaintextSpace, Spec};
-use hesc_schemes::streams::elgamal::{GroupName, spec_bytes};
+use hesc_schemes::streams::classical_sets::{GroupName, elgamal_bytes};
 use hesc_schemes::streams::{Encryptions, Form, Visitor, open, open_bits, open_lattice};
 use hesc_schemes::{Assurance, Packing, Pad, Plain, Scheme, SchemeError, Simulated, UnipolarSlots};
 use pyo3::prelude::*;
@@ -166,7 +166,8 @@ impl StreamParams {
                 GroupName::ALL.map(GroupName::name).join(", ")
             )));
         };
-        Self::open(&spec_bytes(group, max_count), Assurance::Guidelines2024).map_err(scheme_to_py)
+        Self::open(&elgamal_bytes(group, max_count), Assurance::Guidelines2024)
+            .map_err(scheme_to_py)
     }
 
     /// A named set of streams.

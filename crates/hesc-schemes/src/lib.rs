@@ -36,8 +36,7 @@ pub use rlwe::Packing;
 pub use security::{Assurance, Security};
 #[cfg(feature = "tfhe")]
 pub use streams::Tfhe;
-pub use streams::{
-    Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Pad, Plain, Scheme,
-    Simulated, UnipolarElgamal, UnipolarSlots,
-};
+pub use streams::{Bfv, BitProduct, Ckks, Pad, Plain, Scheme, Simulated, UnipolarSlots};
+#[cfg(feature = "classical")]
+pub use streams::{EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, UnipolarElgamal};
 pub use threads::{several_threads, take_shared};

@@ -11,9 +11,8 @@ use hesc_math::finite_field::slot_degree;
 
 use crate::kinds::SchemeId;
 use crate::rlwe::{Packing, PlaintextSpace, PrimeSet, SchemeKind, Spec};
-use crate::streams::bitwise::BLOCK_LENGTH;
-use crate::streams::elgamal::{self, GroupName};
-use crate::streams::{gm, pad, unipolar};
+use crate::streams::classical_sets::{self, BLOCK_LENGTH, GroupName};
+use crate::streams::{pad, unipolar};
 use crate::wire::Reader;
 use crate::{Assurance, SchemeError};
 
@@ -219,10 +218,14 @@ impl Preset {
             Set::Tfhe { dimensions, log2_noise, digits } => {
                 tfhe(*dimensions, *log2_noise, *digits)?
             }
-            Set::Gm { modulus_bits } => gm::spec_bytes(*modulus_bits),
+            Set::Gm { modulus_bits } => classical_sets::gm_bytes(*modulus_bits),
             Set::Pad { block_length } => pad::spec_bytes(*block_length),
-            Set::Elgamal { group, max_count: Some(most) } => elgamal::spec_bytes(*group, *most),
-            Set::Elgamal { group, max_count: None } => unipolar::elgamal::spec_bytes(*group),
+            Set::Elgamal { group, max_count: Some(most) } => {
+                classical_sets::elgamal_bytes(*group, *most)
+            }
+            Set::Elgamal { group, max_count: None } => {
+                classical_sets::unipolar_elgamal_bytes(*group)
+            }
         })
     }
 }

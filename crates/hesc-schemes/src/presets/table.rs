@@ -6,7 +6,7 @@ use crate::Assurance::{self, Guidelines2024, HeStd2018, Insecure};
 use crate::rlwe::Packing::{self, Coefficients, ComplexSlots, Slots};
 use crate::rlwe::PlaintextSpace;
 use crate::rlwe::SchemeKind;
-use crate::streams::elgamal::GroupName;
+use crate::streams::classical_sets::GroupName;
 
 /// Every preset, those to start with first among their like.
 #[rustfmt::skip] // A row a line.

@@ -7,7 +7,8 @@ use super::lattice::{BfvEncoding, CkksEncoding, Encoding, Lattice};
 use super::{
     Gm, UnipolarElgamal,
     bitwise::Bitwise,
-    elgamal::{Exponents, Ffdhe3072, Group, GroupName, LiftedElgamal, Ristretto255, Secp256r1},
+    classical_sets::GroupName,
+    elgamal::{Exponents, Ffdhe3072, Group, LiftedElgamal, Ristretto255, Secp256r1},
 };
 use super::{Pad, Plain, Scheme, Simulated, UnipolarSlots};
 use crate::kinds::SchemeId;

@@ -15,9 +15,6 @@ use crate::streams::Batch;
 use crate::threads::several_threads;
 use crate::{BitProduct, Fingerprint, KeyId, SchemeError, Security, Tag, checkpoint};
 
-/// Bits of a block: a word of the packed input.
-pub const BLOCK_LENGTH: usize = 64;
-
 /// An encryption of bits that can be combined: 64 bits at a time, with a secret-key form whose random part
 /// comes from a public seed.
 pub trait BitCipher: Clone + Send + Sync + 'static {

@@ -17,11 +17,12 @@ use hesc_math::AesCtrRng;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-pub use groups::{Exponents, Ffdhe3072, Group, GroupName, Ristretto255, Secp256r1};
+pub use groups::{Exponents, Ffdhe3072, Group, Ristretto255, Secp256r1};
 
 use crate::error::refuse;
 use crate::kinds::SchemeId;
-use crate::streams::bitwise::{BLOCK_LENGTH, BitCipher, Bitwise};
+use crate::streams::bitwise::{BitCipher, Bitwise};
+use crate::streams::classical_sets::{BLOCK_LENGTH, GroupName, elgamal_bytes};
 use crate::wire::{Reader, Writer};
 use crate::{BitProduct, KeyId, SchemeError};
 
@@ -84,14 +85,6 @@ pub struct Counts<G: Group> {
     max_count: u64,
 }
 
-/// The wire form of the parameter set over a group for counts up to `max_count`; still to be checked.
-pub fn spec_bytes(group: GroupName, max_count: u64) -> Vec<u8> {
-    let [family, member] = group.identifier();
-    let mut writer = Writer::params(SchemeId::Elgamal);
-    writer.u32(family).u32(member).u64(max_count);
-    writer.finish()
-}
-
 /// Products of both parts.
 fn multiply<G: Group>(group: &G, a: &[G::Elements; 2], b: &[G::Elements; 2]) -> [G::Elements; 2] {
     [group.multiply(&a[0], &b[0]), group.multiply(&a[1], &b[1])]
@@ -110,7 +103,7 @@ impl<G: Group> Embedding<G> for Counts<G> {
     }
 
     fn spec_to_bytes(&self, group: &G) -> Vec<u8> {
-        spec_bytes(group.name(), self.max_count)
+        elgamal_bytes(group.name(), self.max_count)
     }
 
     fn max_count(&self) -> u64 {

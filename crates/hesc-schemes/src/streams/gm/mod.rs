@@ -28,7 +28,8 @@ pub use keys::{PublicKey, SecretKey};
 
 use crate::error::refuse;
 use crate::kinds::SchemeId;
-use crate::streams::bitwise::{BLOCK_LENGTH, BitCipher, Bitwise};
+use crate::streams::bitwise::{BitCipher, Bitwise};
+use crate::streams::classical_sets::{BLOCK_LENGTH, gm_bytes};
 use crate::wire::{Reader, Writer};
 use crate::{Assurance, BitProduct, KeyId, SchemeError, Security};
 
@@ -95,13 +96,6 @@ impl Gm {
     }
 }
 
-/// The wire form of the parameter set of this size.
-pub(crate) fn spec_bytes(modulus_bits: u32) -> Vec<u8> {
-    let mut writer = Writer::params(SchemeId::Gm);
-    writer.u32(modulus_bits);
-    writer.finish()
-}
-
 impl BitCipher for GoldwasserMicali {
     type SecretKey = SecretKey;
     type PublicKey = PublicKey;
@@ -114,7 +108,7 @@ impl BitCipher for GoldwasserMicali {
     }
 
     fn spec_to_bytes(&self) -> Vec<u8> {
-        spec_bytes(self.modulus_bits)
+        gm_bytes(self.modulus_bits)
     }
 
     fn security(&self) -> Security {

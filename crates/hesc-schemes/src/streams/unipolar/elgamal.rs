@@ -15,8 +15,9 @@ use hesc_math::AesCtrRng;
 use zeroize::Zeroizing;
 
 use crate::kinds::SchemeId;
-use crate::streams::bitwise::{BLOCK_LENGTH, Bitwise};
-use crate::streams::elgamal::{ElgamalCipher, Embedding, Group, GroupName, keep_where};
+use crate::streams::bitwise::Bitwise;
+use crate::streams::classical_sets::{BLOCK_LENGTH, unipolar_elgamal_bytes};
+use crate::streams::elgamal::{ElgamalCipher, Embedding, Group, keep_where};
 use crate::wire::{Reader, Writer};
 use crate::{BitProduct, SchemeError};
 
@@ -26,14 +27,6 @@ pub type UnipolarElgamal<G> = Bitwise<ElgamalCipher<G, Neutral>>;
 /// A one is the neutral element, a zero a random one.
 #[derive(Debug, Clone)]
 pub struct Neutral;
-
-/// A parameter set's wire form.
-pub(crate) fn spec_bytes(group: GroupName) -> Vec<u8> {
-    let [family, member] = group.identifier();
-    let mut writer = Writer::params(SchemeId::UnipolarElgamal);
-    writer.u32(family).u32(member);
-    writer.finish()
-}
 
 impl<G: Group> UnipolarElgamal<G> {
     /// The scheme over a group.
@@ -63,7 +56,7 @@ impl<G: Group> Embedding<G> for Neutral {
     }
 
     fn spec_to_bytes(&self, group: &G) -> Vec<u8> {
-        spec_bytes(group.name())
+        unipolar_elgamal_bytes(group.name())
     }
 
     fn max_count(&self) -> u64 {

@@ -2,12 +2,10 @@
 //! group.
 
 mod ffdhe3072;
-mod name;
 mod ristretto255;
 mod secp256r1;
 
 pub use ffdhe3072::{Exponents, Ffdhe3072};
-pub use name::GroupName;
 pub use ristretto255::Ristretto255;
 pub use secp256r1::Secp256r1;
 
@@ -15,7 +13,7 @@ use hesc_math::AesCtrRng;
 use rand_core::{CryptoRng, Rng};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::streams::bitwise::BLOCK_LENGTH;
+use crate::streams::classical_sets::{BLOCK_LENGTH, GroupName};
 
 /// A group of prime order in which nobody computes discrete logarithms.
 ///

@@ -9,9 +9,8 @@ use rand_core::{CryptoRng, Rng};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use super::name::RISTRETTO255_BYTES as POINT;
-use super::{Group, GroupName};
-use crate::streams::bitwise::BLOCK_LENGTH;
+use super::Group;
+use crate::streams::classical_sets::{BLOCK_LENGTH, GroupName, RISTRETTO255_BYTES as POINT};
 
 /// Ristretto over curve25519 (RFC 9496): prime order, one encoding for each element, 32 bytes.
 #[derive(Debug, Clone, Default)]

@@ -6,8 +6,8 @@ use hesc_math::wide::{LANES, Octet, copy_number, replace_where};
 use rand_core::{CryptoRng, Rng};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
-use super::{Group, GroupName};
-use crate::streams::bitwise::BLOCK_LENGTH;
+use super::Group;
+use crate::streams::classical_sets::{BLOCK_LENGTH, GroupName};
 
 /// The curve secp256r1, NIST P-256: prime order, 33 bytes compressed.
 #[derive(Debug, Clone, Default)]
