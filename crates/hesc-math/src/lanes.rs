@@ -2,7 +2,6 @@
 //! otherwise. Chosen at run time by [`dispatch`].
 
 use bytemuck::{Pod, Zeroable};
-use hesc_kernels::{Kernels, at_least};
 use zeroize::Zeroize;
 
 /// Numbers side by side in an [`Octet`].
@@ -451,7 +450,10 @@ impl Hardware {
 /// wherever residues fit a word: kernels of such loops are not compiled for it.
 pub fn hardware() -> Option<Hardware> {
     #[cfg(target_arch = "x86_64")]
-    return at_least(Kernels::Avx512Ifma).then(ifma::Ifma::try_new).flatten().map(Hardware);
+    return hesc_kernels::at_least(hesc_kernels::Kernels::Avx512Ifma)
+        .then(ifma::Ifma::try_new)
+        .flatten()
+        .map(Hardware);
     #[cfg(not(target_arch = "x86_64"))]
     None
 }

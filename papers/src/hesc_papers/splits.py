@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,8 @@ _LIBRARIES: Final = ("numpy", "sklearn", "pandas")
 _SHORTEST: Final = 80
 """Letters of a docstring that is taken."""
 _REGRESSIONS: Final = ("diabetes", "masses")
+_BLOCKS: Final = ("body", "handlers", "orelse", "finalbody", "cases")
+"""Fields of statements that hold statements, in the order of Python's syntax trees."""
 
 
 def split(data: str, seed: int) -> tuple[Any, Any, NDArray[Any], NDArray[Any]]:
@@ -65,9 +68,9 @@ def _masses() -> tuple[Any, NDArray[Any]]:
 def _docstrings() -> tuple[NDArray[Any], NDArray[Any]]:
     """Texts that document functions, and which library each is of."""
     found = [
-        (text, library)
+        (function.docstring, library)
         for library, function in _all_functions()
-        if len(text := ast.get_docstring(function) or "") >= _SHORTEST
+        if len(function.docstring) >= _SHORTEST
     ]
     texts, names = zip(*found, strict=True)
     return np.array(texts, dtype=object), np.array(names)
@@ -80,9 +83,8 @@ def _functions() -> tuple[Any, NDArray[Any]]:
 
     libraries, rows = [], []
     for library, function in _all_functions():
-        names = [each.arg for each in function.args.args if each.arg != "self"]
-        lines = 1 + (function.end_lineno or function.lineno) - function.lineno
-        rows.append((*_ends(names), float(len(names)), float(lines)))
+        names = function.arguments
+        rows.append((*_ends(names), float(len(names)), float(function.lines)))
         libraries.append(library)
     columns = ["first argument", "last argument", "arguments", "lines"]
     return pd.DataFrame(rows, columns=columns), np.array(libraries)
@@ -93,14 +95,46 @@ def _ends(names: list[str]) -> tuple[str | None, str | None]:
     return names[0] if names else None, names[-1] if names[1:] else None
 
 
-def _all_functions() -> Iterator[tuple[str, ast.FunctionDef]]:
-    """Functions of some libraries with their names, read from their files: nothing is run."""
-    for library in _LIBRARIES:
-        for path in sorted(Path(str(files(library))).rglob("*.py")):
-            if "tests" not in path.parts:
-                for node in ast.walk(ast.parse(path.read_bytes())):
-                    if isinstance(node, ast.FunctionDef):
-                        yield library, node
+class _Function(NamedTuple):
+    """What is taken of a function: whole trees of files are much to keep."""
+
+    docstring: str
+    arguments: list[str]
+    lines: int
+
+
+@cache
+def _all_functions() -> list[tuple[str, _Function]]:
+    """Functions of some libraries with their names, read from their files: nothing is run.
+
+    Files are parsed once for both sets of data, which takes seconds.
+    """
+    return [
+        (library, _Function(ast.get_docstring(node) or "", _arguments(node), _lines(node)))
+        for library in _LIBRARIES
+        for path in sorted(Path(str(files(library))).rglob("*.py"))
+        if "tests" not in path.parts
+        for node in _statements(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.FunctionDef)
+    ]
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """Statements of a file as `ast.walk` orders them; expressions, which are most, hold none."""
+    todo: deque[ast.AST] = deque([tree])
+    while todo:
+        node = todo.popleft()
+        for block in _BLOCKS:
+            todo.extend(getattr(node, block, ()))
+        yield node
+
+
+def _arguments(function: ast.FunctionDef) -> list[str]:
+    return [each.arg for each in function.args.args if each.arg != "self"]
+
+
+def _lines(function: ast.FunctionDef) -> int:
+    return 1 + (function.end_lineno or function.lineno) - function.lineno
 
 
 _OWN: Final[dict[str, Callable[[], tuple[Any, NDArray[Any]]]]] = {

@@ -3,9 +3,10 @@ use rand_core::{CryptoRng, SeedableRng};
 use zeroize::Zeroizing;
 
 use super::{
-    BLOCK_LENGTH, BitCipher, Bitwise, Bounded, Ciphertexts, Named, Seeded, SeededCiphertexts,
-    generators, map_blocks,
+    BitCipher, Bitwise, Bounded, Ciphertexts, Named, Seeded, SeededCiphertexts, generators,
+    map_blocks,
 };
+use crate::streams::classical_sets::BLOCK_LENGTH;
 use crate::streams::{Batch, Decrypt, Encrypt, count_blocks};
 use crate::wire::{Kind, Reader, Writer};
 use crate::{Fingerprint, Packing, SchemeError, Security, Tag};

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 
-use super::{BLOCK_LENGTH, BitCipher, Bitwise, Bounded, Ciphertexts, map_blocks};
+use super::{BitCipher, Bitwise, Bounded, Ciphertexts, map_blocks};
+use crate::streams::classical_sets::BLOCK_LENGTH;
 use crate::streams::{
     Batch, Combine, Compact, MaskPositions, MovePositions, WeightedSums, bases_of_one, block_at,
     check_parts, rows_of,

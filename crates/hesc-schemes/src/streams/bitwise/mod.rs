@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use crate::streams::Batch;
+use crate::streams::classical_sets::BLOCK_LENGTH;
 use crate::threads::several_threads;
 use crate::{BitProduct, Fingerprint, KeyId, SchemeError, Security, Tag, checkpoint};
 

@@ -22,8 +22,8 @@ pub use groups::{Exponents, Ffdhe3072, Group, Ristretto255, Secp256r1};
 use crate::error::refuse;
 use crate::kinds::SchemeId;
 use crate::streams::bitwise::{BitCipher, Bitwise};
-use crate::streams::classical_sets::{BLOCK_LENGTH, GroupName, elgamal_bytes};
-use crate::wire::{Reader, Writer};
+use crate::streams::classical_sets::{BLOCK_LENGTH, elgamal_bytes};
+use crate::wire::Reader;
 use crate::{BitProduct, KeyId, SchemeError};
 
 /// Lifted ElGamal over ffdhe3072.

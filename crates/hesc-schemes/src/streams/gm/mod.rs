@@ -30,7 +30,7 @@ use crate::error::refuse;
 use crate::kinds::SchemeId;
 use crate::streams::bitwise::{BitCipher, Bitwise};
 use crate::streams::classical_sets::{BLOCK_LENGTH, gm_bytes};
-use crate::wire::{Reader, Writer};
+use crate::wire::Reader;
 use crate::{Assurance, BitProduct, KeyId, SchemeError, Security};
 
 /// The scheme of Goldwasser and Micali.

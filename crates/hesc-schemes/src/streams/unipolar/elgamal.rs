@@ -18,7 +18,7 @@ use crate::kinds::SchemeId;
 use crate::streams::bitwise::Bitwise;
 use crate::streams::classical_sets::{BLOCK_LENGTH, unipolar_elgamal_bytes};
 use crate::streams::elgamal::{ElgamalCipher, Embedding, Group, keep_where};
-use crate::wire::{Reader, Writer};
+use crate::wire::Reader;
 use crate::{BitProduct, SchemeError};
 
 /// Unipolar HESC over a group.
