@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -26,6 +26,8 @@ from hesc.protocols.candidates import CANDIDATES
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
 
 SHIPPED = Calibration.shipped()
@@ -75,10 +77,35 @@ def test_seconds_add_up(counts: list[int], more: list[int], times: list[float]) 
     assert seconds(together, known) == pytest.approx(sum(filter(None, parts)), rel=1e-12)
 
 
-def test_every_kernel_that_is_measured_is_shipped() -> None:
-    counted = {name for estimate, _ in probes() for name in estimate.work}
+@pytest.fixture(scope="module")
+def all_probes() -> list[tuple[Estimate, NDArray[Any]]]:
+    """Planned once: circuits of integers take seconds."""
+    return probes()
+
+
+def test_every_kernel_that_is_measured_is_shipped(
+    all_probes: list[tuple[Estimate, NDArray[Any]]],
+) -> None:
+    counted = {name for estimate, _ in all_probes for name in estimate.work}
     assert counted == set(SHIPPED.times)
-    assert all(seconds(estimate.work, SHIPPED.times) for estimate, _ in probes())
+    assert all(seconds(estimate.work, SHIPPED.times) for estimate, _ in all_probes)
+
+
+def test_kernels_that_are_run_have_times(
+    all_probes: list[tuple[Estimate, NDArray[Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of some ways; the study of the planner, not its quick one, measures all."""
+    some = [
+        (one, x) for one, x in all_probes if one.way in {"ckks rows", "codes", "stream sums pad"}
+    ]
+    monkeypatch.setattr(calibrating, "probes", lambda: some)
+    found = calibrating.calibrate(progress=False)
+    assert set(found.times) == {name for one, _ in some for name in one.work}
+    assert Calibration.from_json(found.to_json()) == found
+    # Each stage takes time, and so does the reference.
+    assert all(seconds(one.work, found.times) for one, _ in some)
+    assert found.reference > 0
+    assert (found.source, found.threads) == (calibration.machine(), own_threads())
 
 
 def test_a_cache_is_of_its_threads_and_replaced_whole() -> None:
@@ -255,8 +282,10 @@ def test_a_candidate_without_probes_cannot_be_made() -> None:
         Untimed()  # type: ignore[abstract]
 
 
-def test_every_candidate_offers_something_for_its_probes() -> None:
-    timed = {estimate.way for estimate, _ in probes()}
+def test_every_candidate_offers_something_for_its_probes(
+    all_probes: list[tuple[Estimate, NDArray[Any]]],
+) -> None:
+    timed = {estimate.way for estimate, _ in all_probes}
     names = [candidate.name for candidate in CANDIDATES]
     names += [candidate.name for candidate in integers.CANDIDATES]
     assert timed == set(names)

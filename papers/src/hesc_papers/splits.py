@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 from collections import deque
 from functools import cache
 from importlib.resources import files
@@ -109,14 +110,21 @@ def _all_functions() -> list[tuple[str, _Function]]:
 
     Files are parsed once for both sets of data, which takes seconds.
     """
-    return [
-        (library, _Function(ast.get_docstring(node) or "", _arguments(node), _lines(node)))
-        for library in _LIBRARIES
-        for path in sorted(Path(str(files(library))).rglob("*.py"))
-        if "tests" not in path.parts
-        for node in _statements(ast.parse(path.read_bytes()))
-        if isinstance(node, ast.FunctionDef)
-    ]
+    # The collector would go through each tree many times while it grows: half of all the time.
+    gc.disable()
+    try:
+        return [each for library in _LIBRARIES for each in _functions_of(library)]
+    finally:
+        gc.enable()
+
+
+def _functions_of(library: str) -> Iterator[tuple[str, _Function]]:
+    for path in sorted(Path(str(files(library))).rglob("*.py")):
+        if "tests" not in path.parts:
+            for node in _statements(ast.parse(path.read_bytes())):
+                if isinstance(node, ast.FunctionDef):
+                    text = ast.get_docstring(node) or ""
+                    yield library, _Function(text, _arguments(node), _lines(node))
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.AST]:
