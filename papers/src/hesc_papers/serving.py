@@ -64,7 +64,7 @@ class Length(NamedTuple):
     """Shares of the capacity at which latency is measured."""
 
 
-QUICK: Final = Length(1, 0.2, 1500, 1, 0.03, (SHARE,))
+QUICK: Final = Length(1, 0.1, 1500, 1, 0.03, (SHARE,))
 FULL: Final = Length(7, 1.5, 6000, 100, 2.0, (0.2, 0.4, SHARE, 0.8, 0.9))
 
 

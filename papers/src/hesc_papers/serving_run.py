@@ -40,11 +40,14 @@ class Deployment:
     def __init__(self, folder: Path) -> None:
         from sklearn.datasets import load_digits
         from sklearn.linear_model import LogisticRegression
+        from threadpoolctl import threadpool_limits
 
         from hesc.ml import PrivateClassifier
 
         rows, classes = load_digits(return_X_y=True)
-        private = PrivateClassifier(LogisticRegression(max_iter=5000)).fit(rows, classes)
+        # On small matrices threads wait for each other, for seconds where others compute too.
+        with threadpool_limits(1):
+            private = PrivateClassifier(LogisticRegression(max_iter=5000)).fit(rows, classes)
         plan = private.plan(rows, table=False)
         self.folder = folder / "digits"
         private.save(self.folder, sample=0)
