@@ -103,7 +103,7 @@ def reproduce(options: Options) -> Report:
     }
     if "seal" in options.peers:
         sides[SEAL] = OtherProcess(__name__, SEAL, threads=1)
-    rounds = 3 if options.quick else 15
+    rounds = 1 if options.quick else 15
     rows: list[dict[str, Any]] = []
     by_kernels: dict[str, list[float]] = {name: [] for name in kernels}
     try:

@@ -49,7 +49,7 @@ class Size(NamedTuple):
     """Blocks of each linkage that are encrypted."""
 
 
-QUICK: Final = Size((2000,), 2000, 2000, 1)
+QUICK: Final = Size((1000,), 1000, 1000, 1)
 FULL: Final = Size((10_000, 100_000, 1_000_000), 100_000, 100_000, 4)
 _LARGE: Final = 10_000_000
 

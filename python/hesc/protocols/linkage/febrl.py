@@ -6,6 +6,7 @@ real person's. `more` makes millions like them: no rate in it is ours.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -158,10 +159,11 @@ def _with_errors(
     people: People, originals: dict[str, NDArray[Any]], rng: np.random.Generator
 ) -> dict[str, NDArray[Any]]:
     """Copies of records, with the errors of pairs that are drawn at random."""
-    errors = [_errors(people, left, right) for left, right in people.true.tolist()]
     names = list(originals)
     copies = {name: column.copy() for name, column in originals.items()}
-    like = rng.integers(0, len(errors), len(copies[names[0]]))
+    like = rng.integers(0, len(people.true), len(copies[names[0]]))
+    # Of those that are drawn alone: few people need few.
+    errors = {pair: _errors(people, *people.true[pair].tolist()) for pair in np.unique(like)}
     for row, pair in enumerate(like.tolist()):
         swaps, changes = errors[pair]
         for one, other in swaps:
@@ -188,8 +190,12 @@ def _errors(
     return swaps, {name: _change(own[name], copy[name]) for name in changed if name not in swapped}
 
 
+@lru_cache(maxsize=1 << 14)
 def _change(own: str | None, copy: str | None) -> Change:
-    """What makes the second of two different values of the first."""
+    """What makes the second of two different values of the first.
+
+    Kept: all sets of people have the errors of the same 5,000 pairs.
+    """
     if copy is None:
         return _MISSING
     if own is None:

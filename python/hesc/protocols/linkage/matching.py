@@ -62,13 +62,20 @@ def quality(found: ArrayLike, true: ArrayLike) -> Quality:
         ShapeError: what are no rows of two numbers; no true pair.
 
     """
-    both = [pairs_of(pairs, "pairs") for pairs in (found, true)]
-    sets = [set(map(tuple, pairs.tolist())) for pairs in both]
-    if not sets[1]:
+    own, wanted = (_set_of(pairs_of(pairs, "pairs")) for pairs in (found, true))
+    return _quality(len(own & wanted), len(own), len(wanted))
+
+
+def _set_of(pairs: NDArray[np.int64]) -> set[tuple[int, ...]]:
+    return set(map(tuple, pairs.tolist()))
+
+
+def _quality(right: int, found: int, true: int) -> Quality:
+    """From how many there are of each."""
+    if not true:
         raise ShapeError("without a true pair there is nothing to find")
-    right = len(sets[0] & sets[1])
-    precision = right / len(sets[0]) if sets[0] else 0.0
-    recall = right / len(sets[1])
+    precision = right / found if found else 0.0
+    recall = right / true
     f1 = 2 * precision * recall / (precision + recall) if right else 0.0
     return Quality(precision, recall, f1)
 
@@ -102,7 +109,11 @@ def choose_threshold(sent: ArrayLike, compared: ArrayLike, true: ArrayLike) -> T
     nearest = MutualNearest(len(left))
     nearest.add(hamming(right, left))
     found, distances = nearest.pairs()
-    scores = [quality(found[distances <= most], pairs) for most in range(64 * left.shape[1] + 1)]
+    wanted = _set_of(pairs)
+    right = np.array([pair in wanted for pair in map(tuple, found.tolist())], dtype=bool)
+    most = np.arange(64 * left.shape[1] + 1)
+    counts = (_up_to(most, distances[right]), _up_to(most, distances))
+    scores = [_quality(*both, len(wanted)) for both in zip(*counts, strict=True)]
     best = max(score.f1 for score in scores)
     # The first run of the best: beyond it nothing is gained, and far pairs are none.
     first = next(at for at, score in enumerate(scores) if score.f1 == best)
@@ -112,3 +123,9 @@ def choose_threshold(sent: ArrayLike, compared: ArrayLike, true: ArrayLike) -> T
     # A run that goes on to the longest distance has no upper end that says anything.
     middle = first if last + 1 == len(scores) else (first + last) // 2
     return Threshold(middle, scores[middle])
+
+
+def _up_to(most: NDArray[np.int64], distances: NDArray[np.uint32]) -> list[int]:
+    """How many distances are at most each of these."""
+    found: list[int] = np.searchsorted(np.sort(distances), most, side="right").tolist()
+    return found
