@@ -7,10 +7,13 @@ import json
 import math
 import os
 import re
+import signal
 import stat
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from importlib.metadata import entry_points
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "COLUMNS": "200", "HOME": "/tmp"} | {  # noqa: S108
     name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ
 }
+# What `main` takes for itself.
+ENDS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 NETWORK = Path(hesc.__file__).parent / "streams" / "iris" / "network.json"
 
 
@@ -49,6 +54,25 @@ def run(*arguments: str, cwd: Path | None = None, ok: bool = True) -> str:
         return result.stdout
     assert result.returncode == 1
     return result.stderr
+
+
+def run_here(*arguments: str, cwd: Path, ok: bool = True) -> str:
+    """The same in this process, for what is no other in one of its own: those start in a second."""
+    out, err, status = StringIO(), StringIO(), 0
+    ends = {number: signal.getsignal(number) for number in ENDS}
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.chdir(cwd)
+        patch.setattr(sys, "argv", ["hesc", *arguments])
+        patch.setenv("COLUMNS", ENVIRONMENT["COLUMNS"])
+        try:
+            cli.main()
+        except SystemExit as error:
+            status = error.code if isinstance(error.code, int) else int(error.code is not None)
+        finally:
+            for number, handler in ends.items():
+                signal.signal(number, handler)
+    assert status == (0 if ok else 1), err.getvalue()
+    return out.getvalue() if ok else err.getvalue()
 
 
 def commands() -> Iterator[tuple[list[str], Any]]:
@@ -173,35 +197,39 @@ def test_three_parties_of_a_network_exchange_files(tmp_path: Path) -> None:
     (tmp_path / "other").write_text("horse\n")
     words = ["--passphrase-file", "words"]
     wish = ["--params", "gm_3072", "--sample", "0"]
-    run("compile", str(NETWORK), "--data", "data.csv", "--out", "gm", *wish, cwd=tmp_path)
-    run("keygen", "gm/client", "--secret", "gm.key", "--keys", "gm.keys", *words, cwd=tmp_path)
-    run("encrypt-model", "gm/owner", "--keys", "gm.keys", "--out", "gm-server", cwd=tmp_path)
+    run_here("compile", str(NETWORK), "--data", "data.csv", "--out", "gm", *wish, cwd=tmp_path)
+    run_here("keygen", "gm/client", "--secret", "gm.key", "--keys", "gm.keys", *words, cwd=tmp_path)
+    run_here("encrypt-model", "gm/owner", "--keys", "gm.keys", "--out", "gm-server", cwd=tmp_path)
     client2 = ["--client", "gm/client", "--secret", "gm.key"]
-    run("encrypt", "two.csv", *client2, *words, "--out", "q2.hesc", cwd=tmp_path)
-    run("eval", "q2.hesc", "--server", "gm-server", "--out", "a2.hesc", cwd=tmp_path)
-    run("decrypt", "a2.hesc", *client2, *words, "--out", "found2.csv", cwd=tmp_path)
+    run_here("encrypt", "two.csv", *client2, *words, "--out", "q2.hesc", cwd=tmp_path)
+    run_here("eval", "q2.hesc", "--server", "gm-server", "--out", "a2.hesc", cwd=tmp_path)
+    run_here("decrypt", "a2.hesc", *client2, *words, "--out", "found2.csv", cwd=tmp_path)
     assert differing(tmp_path / "found2.csv", [classes[0], classes[16]]) == 0
     wrong = ["--passphrase-file", "other", "--out", "found3.csv"]
-    assert "wrong" in run("decrypt", "a2.hesc", *client2, *wrong, cwd=tmp_path, ok=False)
+    assert "wrong" in run_here("decrypt", "a2.hesc", *client2, *wrong, cwd=tmp_path, ok=False)
 
     # Nothing is overwritten, the secret key is not put beside public things, damage is noticed.
     again = ["--secret", "secret.key", "--keys", "k2"]
-    assert "not overwritten" in run("keygen", "iris/client", *again, cwd=tmp_path, ok=False)
+    assert "not overwritten" in run_here("keygen", "iris/client", *again, cwd=tmp_path, ok=False)
     assert not (tmp_path / "k2").exists()
     beside = ["--secret", "iris/client/s.key", "--keys", "k3"]
-    assert "lies in a deployment" in run("keygen", "iris/client", *beside, cwd=tmp_path, ok=False)
-    twice = run("encrypt", "flowers.csv", *client, "--out", "query.hesc", cwd=tmp_path, ok=False)
+    assert "lies in a deployment" in run_here(
+        "keygen", "iris/client", *beside, cwd=tmp_path, ok=False
+    )
+    twice = run_here(
+        "encrypt", "flowers.csv", *client, "--out", "query.hesc", cwd=tmp_path, ok=False
+    )
     assert "query.hesc" in twice
     answer = (tmp_path / "answer.hesc").read_bytes()
     (tmp_path / "answer.hesc").write_bytes(answer[:-1])
-    assert "damaged" in run(
+    assert "damaged" in run_here(
         "decrypt", "answer.hesc", *client, "--out", "f4.csv", cwd=tmp_path, ok=False
     )
     (tmp_path / "bad.csv").write_text("a,b,c,d\n1,2,3,x\n")
-    bad = run("encrypt", "bad.csv", *client, "--out", "q4.hesc", cwd=tmp_path, ok=False)
+    bad = run_here("encrypt", "bad.csv", *client, "--out", "q4.hesc", cwd=tmp_path, ok=False)
     assert "holds no number" in bad
     weak = ["--out", "old", "--params", "hestd2018_koseki_bfv_1024"]
-    refused = run("compile", str(NETWORK), "--data", "data.csv", *weak, cwd=tmp_path, ok=False)
+    refused = run_here("compile", str(NETWORK), "--data", "data.csv", *weak, cwd=tmp_path, ok=False)
     assert "2024" in refused
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from hesc import _native
-from hesc._native import CircuitError, NoiseBudgetError, ParameterError
+from hesc._native import CircuitError, HescError, NoiseBudgetError, ParameterError
 from hesc._support.memory import machine_memory
 from hesc.gates.circuit import Builder, Circuit, Precision
 from hesc.integers.along import along_slots, obstacle
@@ -459,17 +459,58 @@ def _planned(
     public, degree = sum(row.kind.width for row in request.publics), params.slot_degree or 1
     coming = request.packed_inputs(degree) if request.upload == PACKED else 0
     if request.answer == SLICED:
-        return _native.SlotPlan(
-            circuit, params, request.spare, inputs, public=public, packed=coming
-        )
+        return _slot_plan(circuit, params, request.spare, inputs, public=public, packed=coming)
     # Bits of several blocks lie together: as many as a slot has.
     bits, _ = _native.packing_cost(params, degree, 1)
     # Room for a product is more than packing takes: the second try.
     for spare in (request.spare, request.spare + 1):
-        native = _native.SlotPlan(circuit, params, spare, inputs, public=public, packed=coming)
+        native = _slot_plan(circuit, params, spare, inputs, public=public, packed=coming)
         if native.room >= bits:
             return native
     raise CircuitError("results have no room to be packed")
+
+
+def _slot_plan(
+    circuit: Circuit,
+    params: VectorParams,
+    spare: int,
+    inputs: Sequence[_native.Ciphertext] | None,
+    *,
+    public: int,
+    packed: int,
+) -> _native.SlotPlan:
+    """On fresh encryptions it is found once: other counts and objectives have the same circuits."""
+    text = circuit.to_bristol() if inputs is None else ""
+    if not 0 < len(text) <= _KEPT:
+        return _native.SlotPlan(circuit, params, spare, inputs, public=public, packed=packed)
+    found = _on_fresh(_Written(text, circuit), params, spare, public, packed)
+    if isinstance(found, HescError):
+        raise type(found)(*found.args)
+    return found
+
+
+@dataclass(frozen=True)
+class _Written:
+    """A circuit that is equal to one of the same gates."""
+
+    text: str
+    circuit: Circuit = field(compare=False)
+
+
+_KEPT: Final = 16_000
+"""Letters of the largest circuit whose plans are kept: sums of 64 bits have fewer, and a plan of
+them takes 2 MB."""
+
+
+@lru_cache(maxsize=24)
+def _on_fresh(
+    written: _Written, params: VectorParams, spare: int, public: int, packed: int
+) -> _native.SlotPlan | HescError:
+    """A plan, or why there is none."""
+    try:
+        return _native.SlotPlan(written.circuit, params, spare, public=public, packed=packed)
+    except (CircuitError, NoiseBudgetError) as error:
+        return error.with_traceback(None)
 
 
 def _travelling(of: Computation, request: IntegerRequest) -> tuple[int, int]:
