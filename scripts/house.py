@@ -635,7 +635,7 @@ def lines_by_area(root: Path) -> dict[str, int]:
         parts = path.relative_to(root).parts
         if parts[:2] == ("python", "hesc"):
             area = "/".join(parts[:3]).removesuffix(".py")
-        elif parts[0] in {"papers", "tests", "scripts", "examples"}:
+        elif parts[0] in {"papers", "tests", "scripts", "examples"} and parts[1] != "build":
             area = parts[0]
         else:
             continue

@@ -31,10 +31,14 @@ from hesc_papers import identifiers, tfhe_peer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Where Python finds this checkout, if it is not installed.
-ENVIRONMENT = {"PATH": "/usr/bin:/bin", "COLUMNS": "200", "HOME": "/tmp"} | {  # noqa: S108
-    name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ
-}
+# Where Python finds this checkout, if it is not installed. Threads of numpy and scikit-learn wait
+# for each other in loops, for many seconds where other tests run too.
+ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin",
+    "COLUMNS": "200",
+    "HOME": "/tmp",  # noqa: S108
+    "OMP_NUM_THREADS": "1",
+} | {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
 # What `main` takes for itself.
 ENDS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 NETWORK = Path(hesc.__file__).parent / "streams" / "iris" / "network.json"

@@ -95,8 +95,9 @@ class OperationTable:
         rows: list[dict[str, Any]] = []
         ratios: dict[str, float] = {}
         sets = [(scheme, log_degree) for scheme in SCHEMES for log_degree in _degrees(options)]
+        two = TwoThreads(self._operation) if self._operation in _THREADED else None
         for scheme, log_degree in options.track(sets, "measuring"):
-            times = self._measure(scheme, log_degree, options.peers, repetitions)
+            times = self._measure(scheme, log_degree, options, repetitions)
             rows += [_row(f"{name}: {scheme}", log_degree, of) for name, of in times.items()]
             key = f"{scheme}.{log_degree}"
             for name, other, suffix in (
@@ -107,8 +108,12 @@ class OperationTable:
             ):
                 if other in times:
                     ratios[key + suffix] = _worst(times[name], times[other])
-            if self._operation in _THREADED and log_degree >= _THREADED_FROM:
-                ratios[f"{key}.two_threads"] = self._speedup(scheme, log_degree, repetitions)
+            if two is not None and log_degree >= _THREADED_FROM:
+                ratios[f"{key}.two_threads"] = self._speedup(
+                    two, scheme, log_degree, repetitions, quick=options.quick
+                )
+        if two is not None:
+            two.close()
         return Report(
             f"babenko2020ckksbfv:table-{self._table}",
             self.TITLE,
@@ -134,35 +139,36 @@ class OperationTable:
         return lambda _number: timed(calls)
 
     def _measure(
-        self, scheme: str, log_degree: int, peers: Sequence[str], repetitions: int
+        self, scheme: str, log_degree: int, options: Options, repetitions: int
     ) -> dict[str, dict[str, float]]:
         degree = 1 << log_degree
         ours, seals = our_params(scheme, degree), seals_params(scheme, degree)
         candidates = {OURS: self._calls(Ours(ours)), SEALS_PRIMES: self._calls(Ours(seals))}
-        if "seal" in peers:
+        if "seal" in options.peers:
             candidates[SEAL] = self._calls(Seal(scheme, degree))
         with ExitStack() as opened:
-            if "lattigo" in peers:
+            if "lattigo" in options.peers:
                 for name, params in ((LATTIGO, ours), (LATTIGO_SEALS, seals)):
                     peer = lattigo_peer.Lattigo(params, self._operation, LENGTHS)
                     candidates[name] = opened.enter_context(closing(peer)).run
             runs: dict[str, list[Mapping[str, float]]] = {name: [] for name in candidates}
-            for name, run in alternating(candidates, range(repetitions)):
+            turns = alternating(candidates, range(repetitions), quick=options.quick)
+            for name, run in turns:
                 runs[name].append(run)
         return {name: medians(of_name) for name, of_name in runs.items()}
 
-    def _speedup(self, scheme: str, log_degree: int, repetitions: int) -> float:
+    def _speedup(
+        self, two: TwoThreads, scheme: str, log_degree: int, repetitions: int, *, quick: bool
+    ) -> float:
         """One thread's time over two threads'."""
         call = Ours(our_params(scheme, 1 << log_degree)).operation(self._operation, LENGTHS[-1])
-        two = TwoThreads(scheme, 1 << log_degree, self._operation)
         work: dict[str, Callable[[int], Mapping[str, float]]] = {
             "one": lambda _number: timed({"": call}, time.perf_counter),
-            "two": lambda _number: {"": two.run()},
+            "two": lambda _number: {"": two.run(scheme, 1 << log_degree)},
         }
         runs: dict[str, list[Mapping[str, float]]] = {"one": [], "two": []}
-        for name, run in alternating(work, range(repetitions)):
+        for name, run in alternating(work, range(repetitions), quick=quick):
             runs[name].append(run)
-        two.close()
         return medians(runs["one"])[""] / medians(runs["two"])[""]
 
     def plot(self, report: Report, path: Path) -> None:

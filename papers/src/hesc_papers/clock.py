@@ -27,7 +27,7 @@ class Clock:
 
     def __init__(self, *, quick: bool) -> None:
         self._unit = _native.Transform(*UNIT)
-        self._rounds = 5 if quick else 21
+        self._least, self._rounds = (1, 5) if quick else (3, 21)
         self._budget = 0.3 if quick else 3.0
 
     def unit(self) -> float:
@@ -39,7 +39,7 @@ class Clock:
         call()
         runs: list[Timing] = []
         end = time.perf_counter() + self._budget
-        while len(runs) < self._rounds and (len(runs) < 3 or time.perf_counter() < end):
+        while len(runs) < self._rounds and (len(runs) < self._least or time.perf_counter() < end):
             runs.append(self.once(call))
         return Timing(*(statistics.median(column) for column in zip(*runs, strict=True)))
 

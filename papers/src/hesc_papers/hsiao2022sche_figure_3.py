@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from hesc.params import Params
 from hesc_papers.gate_ways import (
     AND_STREAMS,
     BINARY,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hesc._support.studies import Options
+    from hesc.params import StreamParams
 
 IDENTIFIER: Final = "hsiao2022sche:figure-3"
 TITLE: Final = "Latency of stream products over that of array multipliers"
@@ -44,6 +46,8 @@ MEASURED: Final = (3, 4, 5, 6)
 MEASURED_PRODUCTS: Final = (1, 4, 16)
 # A gate a bit and a second: measured until one product of a kind takes about a minute.
 MOST_BOOTSTRAPS: Final = 4000
+# All ratios are of bootstraps with bootstraps: a quick study takes a set whose own are small.
+QUICK: Final = "insecure_tfhe_512"
 
 
 def speedup(bits: int, products: int, threads: int, depth: int) -> float:
@@ -74,6 +78,9 @@ def measure(bench: Bench, bits: int, products: int, seed: int) -> dict[str, floa
 class Measurements(OtherProcess):
     """Measures on all threads: this process may have chosen a single one."""
 
+    def __init__(self, params: StreamParams, *, threads: int) -> None:
+        super().__init__(__name__, params.name, threads=threads)
+
     def run(self, bits: int, products: int) -> dict[str, float]:
         """Seconds by candidate, and the layers of the array multiplier."""
         found: dict[str, float] = json.loads(self.ask(f"{bits} {products}"))
@@ -81,7 +88,7 @@ class Measurements(OtherProcess):
 
 
 def _serve() -> None:
-    bench = Bench()
+    bench = Bench(Params.preset(sys.argv[1]))
     for line in sys.stdin:
         bits, products = map(int, line.split())
         found = measure(bench, bits, products, seed=bits)
@@ -127,7 +134,8 @@ def reproduce(options: Options) -> Report:
         if 6 * bits**2 * count < MOST_BOOTSTRAPS
     ]
     here = [threads for threads in THREADS if threads <= cores]
-    processes = {threads: Measurements(__name__, threads=threads) for threads in here}
+    params = Params.preset(QUICK) if options.quick else Params.recommended("tfhe")
+    processes = {threads: Measurements(params, threads=threads) for threads in here}
     rows = _paper_rows(options)
     ratios: dict[str, float] = {}
     totals = {threads: dict.fromkeys((BINARY, AND_STREAMS), 0.0) for threads in here}
@@ -161,7 +169,11 @@ def reproduce(options: Options) -> Report:
         "times as fast",
         rows,
         ratios=ratios,
-        parameters={"threads": list(THREADS), "machine.threads": cores},
+        parameters={
+            "scheme": params.name,
+            "threads": list(THREADS),
+            "machine.threads": cores,
+        },
         notes=[
             f"depth 8n and 2n: computed for {PAPER_THREADS} threads, as in the paper; it gives the "
             "depth of the array multiplier as 8n in section 2 and its latency as 2n gates in "

@@ -293,11 +293,11 @@ def reproduce(options: Options) -> Report:
     if "seal" in options.peers:
         candidates |= {f"gmpy2: {name}": _Gmp(name) for name in PEER_BITS}
         candidates |= {f"SEAL: {name}": _Seal(of) for name, of in SEAL_SETS.items()}
-    repetitions = 3 if options.quick else 15
+    repetitions = 2 if options.quick else 15
     runs: dict[str, list[Mapping[str, float]]] = {name: [] for name in candidates}
     rounds = options.track(range(repetitions), "measuring")
     work = {name: candidate.run for name, candidate in candidates.items()}
-    for name, stages in alternating(work, rounds):
+    for name, stages in alternating(work, rounds, quick=options.quick):
         runs[name].append(stages)
     times = {name: medians(of_name) for name, of_name in runs.items()}
     rows: list[dict[str, Any]] = [

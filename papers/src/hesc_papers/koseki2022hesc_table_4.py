@@ -131,7 +131,8 @@ def reproduce(options: Options) -> Report:
         return run
 
     rounds = options.track(range(repetitions), "measuring")
-    for name, stages in alternating({name: one(name) for name in candidates}, rounds):
+    work = {name: one(name) for name in candidates}
+    for name, stages in alternating(work, rounds, quick=options.quick):
         runs[name].append(stages)
     times = {name: medians(of_name) for name, of_name in runs.items()}
 
@@ -260,7 +261,8 @@ def _add_batches(
         return run
 
     rounds = options.track(range(repetitions), "measuring batches")
-    for name, stages in alternating({name: one(name) for name in sizes}, rounds):
+    work = {name: one(name) for name in sizes}
+    for name, stages in alternating(work, rounds, quick=options.quick):
         runs[name].append(stages)
     for name, (candidate, samples) in sizes.items():
         stages = medians(runs[name])

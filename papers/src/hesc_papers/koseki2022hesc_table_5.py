@@ -89,7 +89,8 @@ def reproduce(options: Options) -> Report:
 
     runs: dict[str, list[Mapping[str, float]]] = {name: [] for name in candidates}
     rounds = options.track(range(repetitions), "measuring")
-    for name, stages in alternating({name: one(name) for name in candidates}, rounds):
+    work = {name: one(name) for name in candidates}
+    for name, stages in alternating(work, rounds, quick=options.quick):
         runs[name].append(stages)
     times = {name: medians(of_name) for name, of_name in runs.items()}
     rows: list[dict[str, Any]] = [

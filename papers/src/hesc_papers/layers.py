@@ -124,6 +124,14 @@ MIXES: Final = (
     # As many bits in all as 34, 17 and 5 ciphertexts of 1024 bits, without masks.
     *(Mix(stream_length=length) for length in (344, 172, 52)),
 )
+# One of each kind.
+MIXES_QUICK: Final = (
+    CONCATENATED,
+    Mix(groups=2),
+    Mix(ciphertexts=17),
+    Mix(groups=2, ciphertexts=5),
+    Mix(stream_length=172),
+)
 
 
 def _selected(terms: EncryptedArray, sizes: NDArray[np.int64], random_state: int) -> EncryptedArray:
@@ -226,12 +234,16 @@ class _Parties:
         return clock.milliseconds
 
 
+def _mixes(options: Options) -> tuple[Mix, ...]:
+    return MIXES_QUICK if options.quick else MIXES
+
+
 def _times(network: SquareNetwork, options: Options) -> dict[str, dict[str, float]]:
     """Milliseconds of each stage for one flower, and bytes of the answer."""
     features = load_split().test_features
     parties = {
         mix.name: _Parties(network, Params.preset(SET), mix, seed=0)
-        for mix in MIXES
+        for mix in _mixes(options)
         if mix.masks <= 1 and mix.stream_length == STREAM_LENGTH
     }
 
@@ -244,7 +256,8 @@ def _times(network: SquareNetwork, options: Options) -> dict[str, dict[str, floa
 
     runs: dict[str, list[Mapping[str, float]]] = {name: [] for name in parties}
     rounds = options.track(range(2 if options.quick else 15), "times")
-    for name, stages in alternating({name: one(name) for name in parties}, rounds):
+    work = {name: one(name) for name in parties}
+    for name, stages in alternating(work, rounds, quick=options.quick):
         runs[name].append(stages)
     return {
         name: {**medians(of_name), "bytes down": parties[name].bytes_down}
@@ -262,7 +275,7 @@ def reproduce(options: Options) -> Report:
     plain = Params.insecure_plain(block_length=STREAM_LENGTH, plain_modulus=12289)
     times = _times(network, options)
     rows: list[dict[str, Any]] = []
-    for mix in options.track(MIXES, "errors"):
+    for mix in options.track(_mixes(options), "errors"):
         found = [
             _Parties(network, plain, mix, seed).outputs(split.test_features)
             for seed in range(seeds)

@@ -226,7 +226,7 @@ class Measured:
         self.runs: dict[str, list[Mapping[str, float]]] = {name: [] for name in work}
         self.errors: dict[str, list[float]] = {name: [] for name in work}
 
-    def measure(self, degree: int, rounds: int) -> None:
+    def measure(self, degree: int, *, quick: bool) -> None:
         """One value after the other, each candidate in its turn."""
         values = np.random.default_rng(degree).uniform(-1, 1, 64)
 
@@ -239,7 +239,9 @@ class Measured:
 
             return run
 
-        for name, stages in alternating({name: one(name) for name in self._work}, range(rounds)):
+        rounds = range(3 if quick else 15)
+        work = {name: one(name) for name in self._work}
+        for name, stages in alternating(work, rounds, quick=quick):
             self.runs[name].append(stages)
 
     def rows(self, **columns: Any) -> list[dict[str, Any]]:
@@ -264,7 +266,7 @@ def measure(degrees: Sequence[int], options: Options, title: str) -> list[dict[s
     rows = []
     for degree in options.track(degrees, title):
         measured = Measured(candidates(degree, peer="seal" in options.peers))
-        measured.measure(degree, 3 if options.quick else 15)
+        measured.measure(degree, quick=options.quick)
         rows += measured.rows(degree=degree)
     return rows
 

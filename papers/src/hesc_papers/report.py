@@ -139,21 +139,26 @@ def _cell(value: Any) -> str:
 
 
 TURN = 0.02
+TURN_QUICK = 0.004
 MOST_RUNS = 20
 
 
 def alternating(
-    candidates: Mapping[str, Callable[[int], Mapping[str, float]]], rounds: Iterable[int]
+    candidates: Mapping[str, Callable[[int], Mapping[str, float]]],
+    rounds: Iterable[int],
+    *,
+    quick: bool = False,
 ) -> Iterator[tuple[str, Mapping[str, float]]]:
     """Runs every candidate in each round, so that all see the same noise of the machine.
 
-    A candidate's turn is a few runs (up to `TURN` seconds), the first of which only brings its
-    code and data back into the caches and is not counted.
+    A candidate's turn is a few runs (up to `TURN` seconds, or `TURN_QUICK`), the first of which
+    only brings its code and data back into the caches and is not counted.
     """
+    seconds = TURN_QUICK if quick else TURN
     for number in rounds:
         for name, run in candidates.items():
             run(number)
-            end = time.perf_counter() + TURN
+            end = time.perf_counter() + seconds
             for turn in range(MOST_RUNS):
                 yield name, run(number + turn)
                 if time.perf_counter() > end:

@@ -169,7 +169,7 @@ def _noise(*, quick: bool) -> dict[str, float]:
     found: list[float] = []
     for case in (DENSE, CODES):
         with closing(process(case, 1, quick=quick)) as side:
-            told = json.loads(side.ask(f"noise {4 if quick else 24}"))
+            told = json.loads(side.ask(f"noise {1 if quick else 24}"))
         found += [*told["spread"], *told["equal"]]
     return {
         "search.noise_over_law.max": max(found),
@@ -186,7 +186,7 @@ def _memory(*, quick: bool) -> float:
 
 def _threads(*, quick: bool) -> float:
     """The time on one thread over that on two, in turns."""
-    records, rounds = (30_000, 3) if quick else (1_000_000, 15)
+    records, rounds = (30_000, 1) if quick else (1_000_000, 15)
     sides = {threads: process(DENSE, records, quick=quick, threads=threads) for threads in (1, 2)}
     times: dict[int, list[float]] = {threads: [] for threads in sides}
     try:

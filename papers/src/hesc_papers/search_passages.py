@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from hesc_papers.syntax_trees import parsed
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -92,7 +94,7 @@ def _documentation(library: str) -> Iterator[str]:
     for path in sorted(Path(spec.origin).parent.rglob("*.py")):
         if "tests" in path.parts:
             continue
-        for node in ast.walk(ast.parse(path.read_bytes())):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, DOCUMENTED):
                 yield ast.get_docstring(node) or ""
             # `add_newdoc(place, name, text)` documents what is not written in Python.

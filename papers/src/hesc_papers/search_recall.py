@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from hesc.search import SearchPlan
 from hesc_papers.plots import figure
@@ -127,6 +128,12 @@ def _by_clusters(vectors: Embedded, name: str) -> Iterator[dict[str, Any]]:
 
 def reproduce(options: Options) -> Report:
     """Reads passages, makes vectors of them, and searches by whole numbers and in blocks."""
+    # Threads of numpy wait for each other where little is to be done.
+    with threadpool_limits(1 if options.quick else None):
+        return _reproduced(options)
+
+
+def _reproduced(options: Options) -> Report:
     libraries, queries = (LIBRARIES[:1], 60) if options.quick else (LIBRARIES, QUERIES)
     found = texts(libraries, queries=queries)
     rows: list[dict[str, Any]] = []

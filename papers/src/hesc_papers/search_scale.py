@@ -44,7 +44,7 @@ LARGE: Final = {"records": MANY, "dimensions": WIDE}
 
 def _cases(*, quick: bool) -> list[tuple[str, Case, int]]:
     """What grows, the case, and its records."""
-    few = 3 if quick else max(len(RECORDS), len(DIMENSIONS))
+    few = 2 if quick else max(len(RECORDS), len(DIMENSIONS))
     found = []
     for expanded in (True, False):
         kind = "keys" if expanded else "no keys"

@@ -58,7 +58,7 @@ def chosen(place: int, ranks: list[EncryptedIntegers], numbers: list[EncryptedIn
 
 def reproduce(options: Options) -> Report:
     """Sorts random rows, one for each slot, and compares with numpy."""
-    count = 8 if options.quick else COUNT
+    count = 4 if options.quick else COUNT
     params = hesc.Params.preset(PARAMS)
     secret, keys = hesc.keygen(params)
     rows = params.slot_count

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import gc
 from collections import deque
 from functools import cache
 from importlib.resources import files
@@ -11,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+
+from hesc_papers.syntax_trees import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -110,18 +111,13 @@ def _all_functions() -> list[tuple[str, _Function]]:
 
     Files are parsed once for both sets of data, which takes seconds.
     """
-    # The collector would go through each tree many times while it grows: half of all the time.
-    gc.disable()
-    try:
-        return [each for library in _LIBRARIES for each in _functions_of(library)]
-    finally:
-        gc.enable()
+    return [each for library in _LIBRARIES for each in _functions_of(library)]
 
 
 def _functions_of(library: str) -> Iterator[tuple[str, _Function]]:
     for path in sorted(Path(str(files(library))).rglob("*.py")):
         if "tests" not in path.parts:
-            for node in _statements(ast.parse(path.read_bytes())):
+            for node in _statements(parsed(path)):
                 if isinstance(node, ast.FunctionDef):
                     text = ast.get_docstring(node) or ""
                     yield library, _Function(text, _arguments(node), _lines(node))

@@ -8,7 +8,7 @@ goes back as it is, for the client to sum its four slots.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -17,11 +17,25 @@ from hesc_papers.leveled_network import slot_cube
 from hesc_papers.seal_peer.setup import make, primes, size
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from hesc.streams.networks import SquareNetwork
+    from hesc_papers.seal_peer.setup import Setting
 
 _SIDE = 4
+# The rotations that sum the terms of hidden nodes, and those of outputs.
+_HIDDEN: Final = (2, 1)
+_OUTPUT: Final = (2 * _SIDE, _SIDE)
+
+
+def _rotation_keys(setting: Setting, steps: Sequence[int]) -> Any:
+    import seal
+
+    keys = seal.GaloisKeys()
+    setting.keys.create_galois_keys(list(steps), keys)
+    return keys
 
 
 def _outputs(values: NDArray[Any], network: SquareNetwork, *, summed: bool) -> NDArray[np.float64]:
@@ -41,7 +55,7 @@ class LeveledCkks:
         setting = make("ckks", 8192, primes(8192, [40, 30, 30, 30, 40]))
         self._setting = setting
         self._relin = setting.keys.create_relin_keys()
-        self._galois = setting.keys.create_galois_keys()
+        self._galois = _rotation_keys(setting, (*_HIDDEN, *_OUTPUT))
         self._model = [
             setting.encryptor.encrypt(setting.encoder.encode(tile, self.SCALE))
             for tile in slot_cube(network, _SIDE)
@@ -74,7 +88,7 @@ class LeveledCkks:
             encoder.encode(np.tile(z, _SIDE * _SIDE), self.SCALE)
         )
         clock("Enc")
-        hidden = self._sum(self._product(query, w1), (2, 1))
+        hidden = self._sum(self._product(query, w1), _HIDDEN)
         hidden = evaluator.add(hidden, evaluator.mod_switch_to(b1, hidden.parms_id()))
         clock("FC1")
         squares = evaluator.square(hidden)
@@ -82,7 +96,7 @@ class LeveledCkks:
         evaluator.rescale_to_next_inplace(squares)
         squares.scale(self.SCALE)
         clock("ACT")
-        output = self._sum(self._product(squares, w2), (2 * _SIDE, _SIDE))
+        output = self._sum(self._product(squares, w2), _OUTPUT)
         output = evaluator.add(output, evaluator.mod_switch_to(b2, output.parms_id()))
         clock("FC2")
         values = encoder.decode(self._setting.decryptor.decrypt(output))
@@ -108,7 +122,7 @@ class TunedCkks:
         setting = make("ckks", 4096, chain)
         self._setting = setting
         self._relin = setting.keys.create_relin_keys()
-        self._galois = setting.keys.create_galois_keys()
+        self._galois = _rotation_keys(setting, _HIDDEN)
         self._copies = setting.encoder.slot_count() // _SIDE**3
         # The scales that products have where a bias meets them, as the server computes them.
         hidden = self.SCALE**2 / chain[2]
@@ -142,7 +156,7 @@ class TunedCkks:
         )
         clock("Enc")
         hidden = evaluator.relinearize(evaluator.multiply(query, w1), self._relin)
-        for step in (2, 1):
+        for step in _HIDDEN:
             evaluator.add_inplace(hidden, evaluator.rotate_vector(hidden, step, self._galois))
         evaluator.rescale_to_next_inplace(hidden)
         evaluator.add_inplace(hidden, b1)
@@ -181,7 +195,7 @@ class LeveledBfv:
         setting = make("bfv", 8192, moduli, plain_modulus=t)
         self._setting = setting
         self._relin = setting.keys.create_relin_keys()
-        self._galois = setting.keys.create_galois_keys()
+        self._galois = _rotation_keys(setting, (*_HIDDEN, *_OUTPUT))
         # A bias meets products of two (five) scaled factors.
         powers = (1, 2, 1, 5)
         self._model = [
@@ -209,14 +223,14 @@ class LeveledBfv:
         query = encrypt(self._encode(np.tile(z, _SIDE * _SIDE) * self.PRECISION))
         clock("Enc")
         products = evaluator.relinearize(evaluator.multiply(query, w1), self._relin)
-        hidden = evaluator.add(self._sum(products, (2, 1)), b1)
+        hidden = evaluator.add(self._sum(products, _HIDDEN), b1)
         clock("FC1")
         squares = evaluator.relinearize(evaluator.square(hidden), self._relin)
         clock("ACT")
         output = evaluator.multiply(squares, w2)
         if not self._tuned:
             evaluator.relinearize_inplace(output, self._relin)
-            output = self._sum(output, (2 * _SIDE, _SIDE))
+            output = self._sum(output, _OUTPUT)
         output = evaluator.add(output, b2)
         clock("FC2")
         values = self._setting.encoder.decode(self._setting.decryptor.decrypt(output))
