@@ -27,19 +27,24 @@ _BLOCKS: Final = ("body", "handlers", "orelse", "finalbody", "cases")
 """Fields of statements that hold statements, in the order of Python's syntax trees."""
 
 
-def split(data: str, seed: int) -> tuple[Any, Any, NDArray[Any], NDArray[Any]]:
+def split(data: str, seed: int, every: int = 1) -> tuple[Any, Any, NDArray[Any], NDArray[Any]]:
     """Training rows, test rows, and their targets.
 
     Args:
-        data: one of scikit-learn's bundled sets, or of `_OWN`.
+        data: one of scikit-learn's bundled sets, or of `_OWN` or `_READ`.
         seed: which split.
+        every: of files that a set of `_READ` is read from, one in so many.
 
     """
     from sklearn import datasets
     from sklearn.model_selection import train_test_split
 
-    own = _OWN.get(data)
-    x, y = getattr(datasets, f"load_{data}")(return_X_y=True) if own is None else own()
+    if data in _READ:
+        x, y = _READ[data](every)
+    elif data in _OWN:
+        x, y = _OWN[data]()
+    else:
+        x, y = getattr(datasets, f"load_{data}")(return_X_y=True)
     kept = None if data in _REGRESSIONS else y
     found: tuple[Any, Any, NDArray[Any], NDArray[Any]] = tuple(
         train_test_split(x, y, test_size=0.3, random_state=seed, stratify=kept)
@@ -67,11 +72,11 @@ def _masses() -> tuple[Any, NDArray[Any]]:
 
 
 @cache
-def _docstrings() -> tuple[NDArray[Any], NDArray[Any]]:
+def _docstrings(every: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Texts that document functions, and which library each is of."""
     found = [
         (function.docstring, library)
-        for library, function in _all_functions()
+        for library, function in _all_functions(every)
         if len(function.docstring) >= _SHORTEST
     ]
     texts, names = zip(*found, strict=True)
@@ -79,12 +84,12 @@ def _docstrings() -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 @cache
-def _functions() -> tuple[Any, NDArray[Any]]:
+def _functions(every: int) -> tuple[Any, NDArray[Any]]:
     """Functions by the names of their arguments, which are words and many, and by their sizes."""
     import pandas as pd
 
     libraries, rows = [], []
-    for library, function in _all_functions():
+    for library, function in _all_functions(every):
         names = function.arguments
         rows.append((*_ends(names), float(len(names)), float(function.lines)))
         libraries.append(library)
@@ -106,16 +111,16 @@ class _Function(NamedTuple):
 
 
 @cache
-def _all_functions() -> list[tuple[str, _Function]]:
+def _all_functions(every: int) -> list[tuple[str, _Function]]:
     """Functions of some libraries with their names, read from their files: nothing is run.
 
     Files are parsed once for both sets of data, which takes seconds.
     """
-    return [each for library in _LIBRARIES for each in _functions_of(library)]
+    return [each for library in _LIBRARIES for each in _functions_of(library, every)]
 
 
-def _functions_of(library: str) -> Iterator[tuple[str, _Function]]:
-    for path in sorted(Path(str(files(library))).rglob("*.py")):
+def _functions_of(library: str, every: int) -> Iterator[tuple[str, _Function]]:
+    for path in sorted(Path(str(files(library))).rglob("*.py"))[::every]:
         if "tests" not in path.parts:
             for node in _statements(parsed(path)):
                 if isinstance(node, ast.FunctionDef):
@@ -144,7 +149,10 @@ def _lines(function: ast.FunctionDef) -> int:
 _OWN: Final[dict[str, Callable[[], tuple[Any, NDArray[Any]]]]] = {
     "penguins": _kinds,
     "masses": _masses,
+}
+"""Sets that scikit-learn does not bundle."""
+_READ: Final[dict[str, Callable[[int], tuple[Any, NDArray[Any]]]]] = {
     "docstrings": _docstrings,
     "functions": _functions,
 }
-"""Sets that scikit-learn does not bundle."""
+"""Those that are read from files of libraries."""
