@@ -1,2 +1,2 @@
 /** SHA-256 of the module: another one is not started. */
-export default "bfb3e0c09d74ae6ce56474d0acc7d8d08f119fbce565363153b16bce347080df";
+export default "bfc331327e51485df2ff0012626c87bc1cf33652c788231148ab2adab8115cb6";
