@@ -178,9 +178,10 @@ def _reproduced(options: Options) -> Report:
         ),
     }
     notes = [
-        f"means over {'up to ' if options.quick else ''}{splits} splits, 30 % of the rows for the test; values beyond the ranges of "
-        "the rows planned with are clipped. `clear` and `private` are accuracies, of regressors "
-        "shares of variance explained; `same` is the share of test rows with the clear class",
+        f"means over {'up to ' if options.quick else ''}{splits} splits, 30 % of the rows for the "
+        "test; values beyond the ranges of the rows planned with are clipped. `clear` and "
+        "`private` are accuracies, of regressors shares of variance explained; `same` is the "
+        "share of test rows with the clear class",
         "error / stated: root mean square of all test scores' errors over what the plan states, "
         "the largest of all splits; of networks with what polynomials do to activations",
         f"one sample: median of up to {runs} round trips; keys: bytes, once, for the server",
