@@ -52,7 +52,7 @@ class _Effort(NamedTuple):
 
     repetitions: int
     seconds: float
-    """As `MOST_SECONDS`."""
+    """Seconds beyond which ways are run once, as `MOST_SECONDS`."""
 
 
 def reproduce(options: Options) -> Report:

@@ -155,4 +155,4 @@ _READ: Final[dict[str, Callable[[int], tuple[Any, NDArray[Any]]]]] = {
     "docstrings": _docstrings,
     "functions": _functions,
 }
-"""Those that are read from files of libraries."""
+"""Sets that are read from files of libraries."""
