@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hesc import _native
@@ -51,7 +51,12 @@ class VectorParams(_native.VectorParams, Params, kind="vectors"):
 
         Slots are numbered along them, the last one's neighbours next to each other.
         """
-        return [Dimension(*found) for found in super().dimensions]
+        return list(self._dimensions)
+
+    @cached_property
+    def _dimensions(self) -> tuple[Dimension, ...]:
+        # Every rotation asks for them.
+        return tuple(Dimension(*found) for found in super().dimensions)
 
     def with_plain_modulus(self, plain_modulus: int) -> VectorParams:
         """The same set for numbers modulo a divisor of its plaintext modulus; its keys serve both.
