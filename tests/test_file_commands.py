@@ -140,6 +140,23 @@ def test_files_in_the_wrong_order(desk: Desk, tmp_path: Path) -> None:
     assert _names(tmp_path) == ["a", "f.csv", "q"]
 
 
+def test_keys_that_are_not_a_querys_are_named(desk: Desk, tmp_path: Path) -> None:
+    answer = _answer(desk, _rows(tmp_path / "f.csv", SPLIT.test_features[:3]), tmp_path)
+    params = ClientFolder.open(desk.client).plan.params
+    hesc.keygen(params)[0].save(tmp_path / "another.key")
+    other = hesc.Params.preset("pad_1024")
+    hesc.keygen(other)[0].save(tmp_path / "foreign.key")
+    out = tmp_path / "out"
+    with pytest.raises(hesc.KeyMismatchError, match=r"another\.key is not the key that this query"):
+        files.decrypt(answer, desk.client, tmp_path / "another.key", out)
+    with pytest.raises(hesc.ParameterError, match=r"foreign\.key is no key of this plan"):
+        files.decrypt(answer, desk.client, tmp_path / "foreign.key", out)
+    with pytest.raises(FileNotFoundError) as missing:
+        files.decrypt(answer, desk.client, tmp_path / "nobody's.key", out)
+    assert missing.value.filename == str(tmp_path / "nobody's.key")
+    assert not out.exists()
+
+
 def test_files_of_messages_are_strict(tmp_path: Path) -> None:
     path, plan = tmp_path / "q", bytes(range(16))
     sent = [Message(Kind.QUERY, plan, 1, (part,)).to_bytes() for part in (b"one", b"three")]

@@ -299,7 +299,7 @@ def test_a_plan_says_what_prepared_queries_cost() -> None:
     assert "used once" in text
 
 
-def test_by_files(tmp_path: Path) -> None:
+def test_by_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     private = PrivateClassifier(GradientBoostingClassifier(**FEW)).fit(X, Y)
     private.plan(X, Trees(), table=False)
     desk = private.save(tmp_path / "d")
@@ -338,6 +338,10 @@ def test_by_files(tmp_path: Path) -> None:
     with pytest.raises(hesc.HescError, match="deployment"):
         files.decrypt(answer, client, secret, table, kept=client / "own")
     files.decrypt(answer, client, secret, table, kept=own, query=query)
+    assert (
+        f"each score is off by {private._served().plan.error:.3g} at most"
+        in capsys.readouterr().err
+    )
     with table.open() as file:
         found = [int(row["prediction"]) for row in csv.DictReader(file)]
     assert found == private.predict(X[:70]).tolist()

@@ -127,9 +127,9 @@ function ofScores(plan, steps, sizes) {
     setting: "client_server: the server holds the weights, the client samples and key",
     server: "sees how many samples there are, the plan, the key's name; no sample, no score",
     client: seen(plan, each),
-    "is given": given(plan, steps),
+    "client is given": given(plan, steps),
     weights: weights(plan),
-    queries: `${plan.features + 1} samples with their scores give a linear model away, whatever encrypts them`,
+    queries: `${plan.features + 1} samples with their scores give a linear model away, even one with hidden weights`,
     error:
       `${three(plan.error)}, the root mean square of a score's error, at most, in units of ${units(plan)}: ` +
       "over servers, which round their weights once; of one of them " +
@@ -208,7 +208,7 @@ function ofTrees(plan, steps, sizes) {
     setting: "client_server: the server holds the trees, the client samples and key",
     server: "sees how many samples there are, the plan, the key's name; no sample, no score",
     client: `sees its samples, ${each} for each${follows(plan)}`,
-    "is given": also(plan, steps, [
+    "client is given": also(plan, steps, [
       `${plan.features} bits, of ${told ? "leaves that samples reach" : "features that are compared"}`,
     ]),
     ...(told ? ofLeaves(plan, count) : ofStructure(plan)),
@@ -282,7 +282,7 @@ function ofSearch(plan, steps, sizes) {
       "sees how many samples there are, the plan, the key's name; no sample, no score. IT LEARNS FROM WHAT " +
       "IS FETCHED AFTERWARDS: who asks it for a record that was found shows what was looked for",
     client: `sees its samples, ${TELLS[plan.metric]} of each to EVERY record, and so ${concludes}`,
-    "is given": also(plan, steps, about, "names of features"),
+    "client is given": also(plan, steps, about, "names of features"),
     records: "PUBLIC, as whoever planned it said: every client can compute all of them",
     queries:
       `${features} samples with their scores give EVERY record away, whatever encrypts them${fewer}; no ` +

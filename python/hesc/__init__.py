@@ -1,4 +1,4 @@
-"""hesc: computing on encrypted data with stochastic numbers.
+"""hesc: predictions and arithmetic on data that the server cannot read.
 
 A number in [-1, 1] becomes a stream of bits whose share of ones is its value; the bits are
 encrypted. Products of streams are additions of ciphertexts and sums are concatenations, so an

@@ -10,7 +10,7 @@ import { MOST_FIELDS, SampleForm } from "./form.js";
 /** Errors of `LocalClient.decrypt`. */
 const OF_ANSWERS = ["DecryptionError", "WireError", "KeyMismatchError"];
 /** Lines of the plan that are about who learns what; the rest is technical. */
-const FIRST = ["server", "client", "is given", "weights", "records", "queries"];
+const FIRST = ["server", "client", "client is given", "weights", "records", "queries"];
 const KEYS = {
   new: "A key was made for this page. It is kept once it has been used.",
   damaged:

@@ -1,11 +1,11 @@
 //! Files of secret keys: read and written here alone, so that their bytes do not pass through Python.
 
 use std::fs::{self, Metadata, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use hesc_schemes::{SchemeError, sealing};
-use pyo3::exceptions::PyPermissionError;
+use pyo3::exceptions::{PyOSError, PyPermissionError};
 use pyo3::prelude::*;
 use zeroize::Zeroizing;
 
@@ -42,13 +42,18 @@ fn check_owner(_py: Python<'_>, _path: &Path, _metadata: &Metadata) -> PyResult<
     Ok(())
 }
 
+/// What the system refuses, as Python's error with the file's name.
+fn named(error: &io::Error, path: &Path) -> PyErr {
+    PyOSError::new_err((error.raw_os_error(), error.kind().to_string(), path.to_owned()))
+}
+
 /// The bytes of a key file, wiped when dropped. Nothing is read before the file's owner and mode are known.
 fn read_key_file(py: Python<'_>, path: &Path) -> PyResult<Zeroizing<Vec<u8>>> {
     // Before it is opened: a pipe would wait for who writes.
-    if !fs::metadata(path)?.is_file() {
+    if !fs::metadata(path).map_err(|error| named(&error, path))?.is_file() {
         return Err(ParameterError::new_err(format!("{path:?} is no file, as secret keys are")));
     }
-    let file = OpenOptions::new().read(true).open(path)?;
+    let file = OpenOptions::new().read(true).open(path).map_err(|error| named(&error, path))?;
     let metadata = file.metadata()?;
     check_owner(py, path, &metadata)?;
     if metadata.len() > MAX_KEY_FILE {

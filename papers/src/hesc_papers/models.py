@@ -33,7 +33,7 @@ RUNS: Final = 15
 """Runs of one sample, whose median is its time; fewer of what takes over a second."""
 QUICK_RUNS: Final = 1
 QUICK_FILES: Final = 2
-"""Of files that texts are read from, one in so many: 700 test rows and more are left."""
+"""One in so many of the files that texts are read from: 700 test rows and more are left."""
 LONGEST: Final = 3.0
 """Seconds of all runs of one sample."""
 

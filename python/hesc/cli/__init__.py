@@ -52,7 +52,7 @@ def hesc(
         typer.Option("--version", callback=_version, is_eager=True, help="Prints the version."),
     ] = False,
 ) -> None:
-    """Computing on encrypted data with stochastic numbers.
+    """Predictions and arithmetic on data that the server cannot read.
 
     Example: hesc demo iris
 

@@ -15,13 +15,13 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from hesc._native import HescError, ParameterError
+from hesc._native import HescError, KeyMismatchError, ParameterError
 from hesc._support import documents
 from hesc._support.new_files import check_new, for_owner, new_files, read_whole
 from hesc._support.passphrase_files import read_passphrase
 from hesc.batch.table_step import counted_from
 from hesc.cli.batches import Clip, IgnoreExtra, batches, of_clipped, write_best, write_rows
-from hesc.cli.kept import Kept, kept_in
+from hesc.cli.kept import KeptIfAny, kept_in
 from hesc.cli.pairing import QueryName, answers_to, checked_name
 from hesc.cli.terminal import (
     JsonFile,
@@ -180,7 +180,12 @@ def opened_client(
         )
     given = None if keys is None else read_whole(keys, KEYS_BYTES, "a file of public keys")
     words = words_of(secret, passphrase_file)
-    kept = SecretKey.load(plan.params, secret, passphrase=words)
+    try:
+        kept = SecretKey.load(plan.params, secret, passphrase=words)
+    except ParameterError as error:
+        raise ParameterError(
+            f"{secret} is no key of this plan, for which hesc keygen makes one: {error}"
+        ) from error
     return registry.client_of(plan, secret=kept, keys=given)
 
 
@@ -195,7 +200,9 @@ def messages(file: IO[bytes], kind: Kind, plan: ModelPlan) -> Iterator[bytes]:
 
 
 def encrypt(
-    rows: Annotated[Path, typer.Argument(help="Samples, a CSV file with a header.")],
+    rows: Annotated[
+        Path, typer.Argument(help="Samples, a CSV file with a header, or a Parquet file.")
+    ],
     client: Folder,
     secret: Secret,
     out: Annotated[Path, typer.Option(help="New file for the encrypted samples.")],
@@ -205,7 +212,7 @@ def encrypt(
         Path | None,
         typer.Option(help="The client's public keys, where the plan encrypts under them."),
     ] = None,
-    kept: Kept | None = None,
+    kept: KeptIfAny = None,
     json_file: JsonFile = None,
     passphrase_file: PassphraseFile = None,
 ) -> None:
@@ -289,7 +296,7 @@ def evaluate(
             "--ledger", help="File that counts what a model with hidden weights has given."
         ),
     ] = None,
-    kept: Kept | None = None,
+    kept: KeptIfAny = None,
     index: Annotated[
         Path | None, typer.Option(help="The file of a search's records, of hesc index.")
     ] = None,
@@ -358,19 +365,6 @@ def evaluate(
         tell(beside, figures, *lines)
 
 
-def error_of(plan: ModelPlan) -> str:
-    """What a plan's error is, in words."""
-    if isinstance(plan, SearchPlan):
-        return (
-            f"scores err by {plan.error:.3g}, as a root mean square of vectors like those planned "
-            f"with, and never by more than {plan.score_error.bound:.3g}"
-        )
-    return (
-        f"errors of scores have a root mean square of {plan.error:.3g} at most, over servers and "
-        f"samples, and single ones may be several times as large"
-    )
-
-
 def check_wishes(plan: ModelPlan, probabilities: bool, best: int | None) -> None:
     """Refuses columns that a plan's answers do not have.
 
@@ -399,7 +393,7 @@ def decrypt(
     name: Annotated[
         str | None, typer.Option(help="The query's name: an answer to another is refused.")
     ] = None,
-    kept: Kept | None = None,
+    kept: KeptIfAny = None,
     best: Annotated[
         int | None,
         typer.Option(help="Of a search, a row for each of so many best records instead."),
@@ -444,7 +438,12 @@ def decrypt(
         table = stack.enter_context(open(part, "x", newline="", encoding="utf-8", opener=for_owner))
         for asked, each in pairs:
             found_name.messages.append(query_of(each))
-            found = opened.decrypt(each, query=asked)
+            try:
+                found = opened.decrypt(each, query=asked)
+            except KeyMismatchError as refused:
+                raise KeyMismatchError(
+                    f"{secret} is not the key that this query was encrypted with: {refused}"
+                ) from refused
             if best is None:
                 shares = plan.probabilities(found.scores) if probabilities else None
                 write_rows(table, plan, found, shares, header=not count)
@@ -459,7 +458,7 @@ def decrypt(
         figures["error"] = plan.error
         if plan.classes is not None:
             figures["classes"] = dict(sorted(classes.items()))
-        error = "" if plan.error is None else f"; {error_of(plan)}"
+        error = "" if plan.error_in_words is None else f"; {plan.error_in_words}"
         table.flush()
         warn_of_formulas(plan.classes)
         tell(beside, figures, f"predictions: {count}{error}: {out} (query {found_name})")

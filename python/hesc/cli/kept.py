@@ -13,9 +13,9 @@ from hesc.protocols.trees.preparations import Preparations
 _MOST: Final = 10_000
 """Prepared queries that a folder holds, at most."""
 
-Kept = Annotated[
-    Path, typer.Option("--kept", help="Folder of this side's prepared queries, each used once.")
-]
+_OPTION = typer.Option("--kept", help="Folder of this side's prepared queries, each used once.")
+Kept = Annotated[Path, _OPTION]
+KeptIfAny = Annotated[Path | None, _OPTION]
 
 
 def kept_in(side: Any, folder: Path) -> Any:

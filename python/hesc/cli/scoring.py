@@ -20,7 +20,6 @@ from hesc.cli.files import (
     check_apart,
     check_rows,
     check_wishes,
-    error_of,
     warn_of_formulas,
     words_of,
 )
@@ -160,7 +159,7 @@ def score(
             }
             count = partial.counts["samples"]
             partial.finish()
-        error = "" if plan.error is None else f"; {error_of(plan)}"
+        error = "" if plan.error_in_words is None else f"; {plan.error_in_words}"
         warn_of_formulas(plan.classes)
         lines = [f"predictions: {count}{error}: {out}"]
         lines += of_clipped(partial.counts["clipped"], partial.counts["clipped_samples"])

@@ -15,7 +15,7 @@ from rich.table import Table
 from hesc._native import ParameterError
 from hesc._support.new_files import for_owner
 from hesc.cli.batches import write_best
-from hesc.cli.files import Folder, check_apart, error_of
+from hesc.cli.files import Folder, check_apart
 from hesc.cli.terminal import JsonFile, check_outputs, new_result, say, tell
 from hesc.cli.vector_files import Seen, VectorFile
 from hesc.ml import deployment, report
@@ -284,8 +284,8 @@ def search(
             ", ".join(f"{step} {1000 * each / count:.3g} ms" for step, each in seconds.items())
             + " for each query",
         ]
-        if plan.error is not None:
-            lines.append(error_of(plan))
+        if plan.error_in_words is not None:
+            lines.append(plan.error_in_words)
         tell(beside, figures, *lines)
     if json_file != "-":
         Console().print(shown)

@@ -110,10 +110,10 @@ def table(
     given += ["their names"] * named + ["names of classes"] * (classes is not None)
     rows = {
         **_roles(ring, sees),
-        "is given": "; ".join([*given, *transforms.disclosed(steps)]),
+        "client is given": "; ".join([*given, *transforms.disclosed(steps)]),
         "weights": _weights(ring),
-        "queries": f"{features + 1} samples with their scores give a linear model away, whatever "
-        "encrypts them",
+        "queries": f"{features + 1} samples with their scores give a linear model away, even "
+        "one with hidden weights",
         "error": f"{ring.error:.3g}, the root mean square of a score's error, at most, in units of "
         f"{units(classes, link)}: over servers, which round their weights once; "
         f"of one of them {ring.deployment_error:.3g} at most, with 99 % probability",

@@ -138,6 +138,16 @@ class ModelPlan(Plan):
             """The least and the greatest value of each encrypted feature."""
 
     @property
+    def error_in_words(self) -> str | None:
+        """What `error` says of one answer; None where nothing errs."""
+        if self.error is None:
+            return None
+        return (
+            f"errors of scores have a root mean square of {self.error:.3g} at most, over servers "
+            f"and samples, and single ones may be several times as large"
+        )
+
+    @property
     def agreement(self) -> float | None:
         """The least share of samples that keeps its class, where its maker counted it."""
         return None

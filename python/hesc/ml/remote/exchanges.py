@@ -32,8 +32,8 @@ _RAN_BY: Final = "ask whoever runs the service"
 _TEXTS: Final = {
     "no-token": f"this token is in force no more, or never was: {_RAN_BY} for another",
     "not-found": (
-        "the service has no such model for this token: look at `GET /v1/models`, or "
-        f"{_RAN_BY} for its digest"
+        "the service has no such model for this token, or the address has a path too many: look "
+        f"at `GET /v1/models`, or {_RAN_BY} for the address and the digest"
     ),
     "budget": (
         f"a budget is used up, or has no room for as many samples at once: {_RAN_BY}, or ask for "

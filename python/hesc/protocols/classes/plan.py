@@ -196,7 +196,7 @@ class ClassPlan(ModelPlan):
             "setting": "client_server: the server holds the model, the client samples and key",
             "server": "sees sizes, the plan, the key's name; no sample, no score, no class",
             "client": "sees its samples, a class for each, and no score",
-            "is given": "; ".join([*given, *transforms.disclosed(self.steps)]),
+            "client is given": "; ".join([*given, *transforms.disclosed(self.steps)]),
             "model": "the answer's level and stated noise follow from the model's circuit, and so "
             "does the noise itself: NOT HIDDEN from a client that studies ciphertexts, who can "
             "also check a guess of the whole model by computing the answer again",

@@ -251,7 +251,7 @@ def _table(plan: NetworkPlan) -> Disclosure:
         "server": "sees how many samples there are, the plan, keys to multiply and rotate; no "
         "sample, no score. Tell it none: errors of scores say something of the secret key",
         "client": sees,
-        "is given": "; ".join([*given, *transforms.disclosed(plan.steps)]),
+        "client is given": "; ".join([*given, *transforms.disclosed(plan.steps)]),
         "weights": "NOT HIDDEN FROM THE CLIENT: an answer's noise tells of them, and none is added",
         "queries": "scores of enough samples give a network away, whatever encrypts them: about as "
         f"many as it has weights, {_weights(plan)}, and often fewer",

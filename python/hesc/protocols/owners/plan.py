@@ -266,7 +266,7 @@ def _table(plan: OwnersPlan) -> Disclosure:
         "with the weights, what that one's columns add to each score, and single features if they "
         "get hold of its pieces: these are for the server alone",
         "rows": "are matched by position: row i of all parties is of the same one, as they agreed",
-        "is given": "; ".join([*given, *transforms.disclosed(plan.steps)]),
+        "client is given": "; ".join([*given, *transforms.disclosed(plan.steps)]),
         "weights": "in the clear at the server; a client that learns of rows finds them from "
         f"{features + 1} scores, and nothing promises to hide them",
         "error": f"{plan.error:.3g}, the root mean square of a score's error, at most",

@@ -215,6 +215,16 @@ class Agreed(ModelPlan):
         return None if exact else self.score_error.rms
 
     @property
+    def error_in_words(self) -> str | None:
+        """What `error` says of one answer; None where nothing errs."""
+        if self.error is None:
+            return None
+        return (
+            f"scores err by {self.error:.3g}, as a root mean square of vectors like those planned "
+            f"with, and never by more than {self.score_error.bound:.3g}"
+        )
+
+    @property
     def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The least and the greatest value of each feature: lengths bound them."""
         low, high = {"hamming": (0.0, 1.0), "cosine": (-np.inf, np.inf)}.get(

@@ -38,7 +38,7 @@ def table(plan: Agreed) -> Disclosure:
         "score. IT LEARNS FROM WHAT IS FETCHED AFTERWARDS: who asks it for a record that was found "
         "shows what was looked for",
         "client": f"sees its samples, {told} of each to EVERY record, and so {concludes}",
-        "is given": "; ".join([*given, *transforms.disclosed(plan.steps)]),
+        "client is given": "; ".join([*given, *transforms.disclosed(plan.steps)]),
         "records": "PUBLIC, as whoever planned it said: every client can compute all of them",
         "queries": _queries(plan),
     }

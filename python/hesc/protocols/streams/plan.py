@@ -176,7 +176,7 @@ class StreamPlan(ModelPlan, Concluding):
             "client": f"sees its samples, {outputs} scores for each, and its class",
             "owner": "encrypts them under the client's public key, sees the plan; no sample, no "
             "score",
-            "is given": "; ".join([*given, *transforms.disclosed(self.steps)]),
+            "client is given": "; ".join([*given, *transforms.disclosed(self.steps)]),
             "weights": "hidden from the server alone: THE CLIENT CAN COMPUTE products of them with "
             "its samples, and after a few answers all that the scores depend on",
             "error": f"{self.error:.3g}, the root mean square of a score's error, at most, in "

@@ -195,6 +195,11 @@ class TreesPlan(ModelPlan, Concluding):
         return max(self.trees) * self.unit / 2
 
     @property
+    def error_in_words(self) -> str:
+        """What `error` says of one answer."""
+        return f"each score is off by {self.error:.3g} at most"
+
+    @property
     def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The least and the greatest value of each encrypted feature, which is a bit."""
         return np.zeros(self.forest.edges), np.ones(self.forest.edges)
@@ -266,7 +271,7 @@ class TreesPlan(ModelPlan, Concluding):
             "server": "sees how many samples there are, the plan, the key's name; no sample, no "
             "score",
             "client": sees,
-            "is given": "; ".join([*given, *transforms.disclosed(self.steps)]),
+            "client is given": "; ".join([*given, *transforms.disclosed(self.steps)]),
         }
         rows |= self._of_leaves() if self.is_public else self._of_structure()
         unit = _DOUBLINGS if are_outliers(self.classes) else units(classes, self.link)
