@@ -101,8 +101,7 @@ CLASSIFIERS = [
     BaggingClassifier(LogisticRegression(), 2, random_state=0),
     StackingClassifier([("one", RidgeClassifier())], cv=2),
     FixedThresholdClassifier(LogisticRegression()),
-    # At each of a hundred thresholds it would count again; eight are too few for a good fit.
-    TunedThresholdClassifierCV(LogisticRegression(), cv=2, thresholds=20),
+    TunedThresholdClassifierCV(LogisticRegression(), cv=2),
     make_pipeline(SimpleImputer(), StandardScaler(), RidgeClassifier()),
     DecisionTreeClassifier(random_state=0),
     RandomForestClassifier(5, random_state=0),
