@@ -44,7 +44,9 @@ fn check_owner(_py: Python<'_>, _path: &Path, _metadata: &Metadata) -> PyResult<
 
 /// What the system refuses, as Python's error with the file's name.
 fn named(error: &io::Error, path: &Path) -> PyErr {
-    PyOSError::new_err((error.raw_os_error(), error.kind().to_string(), path.to_owned()))
+    let text = error.to_string();
+    let said = text.split(" (os error").next().map(str::to_owned);
+    PyOSError::new_err((error.raw_os_error(), said, path.as_os_str().to_owned()))
 }
 
 /// The bytes of a key file, wiped when dropped. Nothing is read before the file's owner and mode are known.
