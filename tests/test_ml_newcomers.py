@@ -123,6 +123,7 @@ def test_ranges_that_leave_rows_out_are_warned_of(options: Any) -> None:
     with pytest.warns(UserWarning, match=rf"^{(X[:, 0] > high).sum()} of 150 rows planned") as told:
         made.plan(X, replace(options, ranges=(0, [high, 8, 8, 8])))
     assert [each.filename for each in told] == [__file__]
+    assert f"most of them in feature 0, which is {X[:, 0].min():g} to" in str(told[0].message)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         made.plan(X, replace(options, ranges=(0, [np.sort(X[:, 0])[-2], 8, 8, 8])))

@@ -84,9 +84,9 @@ def test_messages_are_short_and_the_plan_says_what_hiding_costs() -> None:
     )
     up, down = public.sizes()
     assert up + down < 14_000
-    assert f"{up} up, {down} down with structure='public'" in str(hidden)
+    assert f"{up} up, {down} down with Trees(structure='public')" in str(hidden)
     up, down = hidden.sizes()
-    assert f"{up} up, {down} down with structure='hidden'" in str(public)
+    assert f"{up} up, {down} down with Trees(structure='hidden')" in str(public)
     text = str(public)
     assert "THE CLIENT IS TOLD THE TREES" in text
     assert "by linear algebra" in text

@@ -85,7 +85,7 @@ def ranges_of(
             "ranges="
         )
     if ranges is not None:
-        _warn_of_narrow(features, low, high)
+        _warn_of_narrow(features, (low, high), transforms.columns_of(steps, inputs), names)
     return low, high
 
 
@@ -135,13 +135,22 @@ def _by_column(
     return low, high
 
 
-def _warn_of_narrow(features: Features, low: Array, high: Array) -> None:
+def _warn_of_narrow(
+    features: Features, ends: Ends, columns: list[int], names: Sequence[str]
+) -> None:
     """Warns of declared ranges that leave out more than one in a hundred of the rows given."""
+    low, high = ends
     beyond = features.reduced(lambda rows: np.any((rows < low) | (rows > high), axis=1))
     if beyond.mean() > _FEW:
+        outside = features.reduced(lambda rows: ((rows < low) | (rows > high)).sum(axis=0)[None])
+        worst = int(outside.sum(axis=0).argmax())
+        column = columns[worst]
+        where = repr(names[column][:80]) if names and column >= 0 else f"feature {worst}"
+        least, most = (end[worst] for end in features.ends())
         warnings.warn(
-            f"{beyond.sum()} of {features.shape[0]} rows planned with lie beyond ranges=: clients "
-            f"refuse such samples, or clip them. Ranges are those of features as they are "
+            f"{beyond.sum()} of {features.shape[0]} rows planned with lie beyond ranges=, most of "
+            f"them in {where}, which is {least:.6g} to {most:.6g}: clients refuse such samples, or "
+            f"clip them. Ranges are those of features as they are "
             f"encrypted, after transforms that the client computes",
             UserWarning,
             stacklevel=callers_level(),

@@ -294,7 +294,7 @@ class TreesPlan(ModelPlan, Concluding):
         if self.otherwise is not None:
             (other,) = (name for name in STRUCTURES if name != self.structure)
             up, down = (message_size([part]) for part in self.otherwise)
-            rows["otherwise"] = f"{up} up, {down} down with structure={other!r}"
+            rows["otherwise"] = f"{up} up, {down} down with Trees(structure={other!r})"
         up, down = (message_size([part]) for part in self.forest.prepared_sizes)
         rows["prepared"] = (
             f"{up} up, {down} down for 1 sample that was prepared before its features are known, "
