@@ -1,2 +1,2 @@
 /** SHA-256 of the module: another one is not started. */
-export default "bfc331327e51485df2ff0012626c87bc1cf33652c788231148ab2adab8115cb6";
+export default "108775d3adcc40ce17ac68d8bc91e5a0ad31e6ecece91649defdb03c54a17b0c";

@@ -33,8 +33,7 @@ pub fn correlations(
     let outputs = out.iter().flatten().map(|row| row.len());
     let rows = a.iter().chain(b).chain(c).map(|row| row.len());
     assert!(rows.chain(outputs).all(|x| x == length), "rows of one ring have one length");
-    let hardware = q.lanes();
-    let on_lanes = if hardware.is_some() { length - length % COLUMNS } else { 0 };
+    let (on_lanes, hardware) = q.lanes_of(length, COLUMNS);
     if let Some(hardware) = hardware {
         hardware.run(Correlations { out, shifts, a, b, c, q, columns: on_lanes });
     }

@@ -63,8 +63,7 @@ fn run<P: Pointwise<I, O>, const I: usize, const O: usize>(
 ) {
     let length = check_lengths(inputs, &outputs);
     // Rings of odd index have rows of which lanes leave a few words.
-    let hardware = reducer.lanes();
-    let on_lanes = if hardware.is_some() { length - length % LANES } else { 0 };
+    let (on_lanes, hardware) = reducer.lanes_of(length, LANES);
     let inputs = inputs.map(|input| input.split_at(on_lanes));
     let mut outputs = outputs.map(|output| output.split_at_mut(on_lanes));
     if let Some(hardware) = hardware {
@@ -249,8 +248,7 @@ pub fn sum_of_tensors(out: [&mut [u64]; 3], products: &[TensorRows<'_>], q: &Red
         products.iter().flatten().all(|x| x.len() == length),
         "rows of one ring have one length"
     );
-    let hardware = q.lanes();
-    let on_lanes = if hardware.is_some() { length - length % LANES } else { 0 };
+    let (on_lanes, hardware) = q.lanes_of(length, LANES);
     let [(x, x_rest), (y, y_rest), (z, z_rest)] = out.map(|out| out.split_at_mut(on_lanes));
     if let Some(hardware) = hardware {
         hardware.run(SumOfTensors { out: [x, y, z], products, q });
@@ -503,8 +501,7 @@ pub fn inner_products(out: [&mut [u64]; 2], a: &[&[u64]], b: &[&[u64]], c: &[&[u
     let length = first.len();
     let rows = a.iter().chain(b).chain(c);
     assert!(rows.chain([&&*second]).all(|x| x.len() == length), "rows of one ring have one length");
-    let hardware = q.lanes();
-    let on_lanes = if hardware.is_some() { length - length % (LANES * VECTORS) } else { 0 };
+    let (on_lanes, hardware) = q.lanes_of(length, LANES * VECTORS);
     let (first, first_rest) = first.split_at_mut(on_lanes);
     let (second, second_rest) = second.split_at_mut(on_lanes);
     if let Some(hardware) = hardware {

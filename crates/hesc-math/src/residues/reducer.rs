@@ -55,6 +55,12 @@ impl Reducer {
         lanes::hardware().filter(|_| self.bits <= LANE_BITS)
     }
 
+    /// How many words of a row such lanes take, so many at once, and the lanes if it is any.
+    pub(crate) fn lanes_of(&self, length: usize, at_once: usize) -> (usize, Option<Hardware>) {
+        let hardware = self.lanes().filter(|_| length >= at_once);
+        (hardware.map_or(0, |_| length - length % at_once), hardware)
+    }
+
     /// Products of residues that a pair of 52-bit accumulators holds the sum of, with one more residue: for moduli
     /// that lanes have.
     pub(crate) const fn lane_terms(&self) -> usize {

@@ -7,7 +7,10 @@ use rand_core::{CryptoRng, Rng};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use super::Group;
-use crate::streams::classical_sets::{BLOCK_LENGTH, GroupName};
+use crate::streams::classical_sets::{BLOCK_LENGTH, GroupName, SECP256R1_BYTES};
+
+// Builds without the curve know its size too.
+const _: () = assert!(ENCODED_BYTES == SECP256R1_BYTES);
 
 /// The curve secp256r1, NIST P-256: prime order, 33 bytes compressed.
 #[derive(Debug, Clone, Default)]
